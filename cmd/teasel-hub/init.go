@@ -32,13 +32,14 @@ func newInit(o *options) *cobra.Command {
 		Use:   "init",
 		Short: "Make the credentials of a campaign's machines, and the hub's certificate",
 		Long: `Make the credentials of a campaign: one file a machine, with the smallest rights, and one for who gives orders with 'teasel fleet'. The
-hub keeps their public keys. Called again, it adds machines and campaigns. With --host it makes the hub's certificate as well, and
-the authority, ca.pem, that machines give as --hub-ca.`,
+hub keeps their public keys. Called again, it adds machines and campaigns. With --host it makes the hub's certificate as well, or
+without --campaign only that, and the authority, ca.pem, that machines give as --hub-ca.`,
 		Example: `  teasel-hub init --host hub.example.org --campaign parser --machines 4
   teasel mcp --hub tls://hub.example.org:4222 --hub-ca ca.pem --hub-creds parser-m1.creds -- node server.js`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fleet.CheckName(campaign); err != nil {
+			users := campaign != "" || len(hosts) == 0 || cmd.Flags().Changed("machines")
+			if err := fleet.CheckName(campaign); users && err != nil {
 				return usage("for example --campaign parser", "--campaign: %w", err)
 			}
 			if machines < 1 || machines > 10000 {
@@ -51,6 +52,9 @@ the authority, ca.pem, that machines give as --hub-ca.`,
 				if err := makeCertificate(o.dir, hosts, cmd.ErrOrStderr()); err != nil {
 					return err
 				}
+			}
+			if !users {
+				return nil
 			}
 			return makeUsers(o.dir, campaign, machines, cmd.ErrOrStderr())
 		},
@@ -141,6 +145,11 @@ func makeCertificate(dir string, hosts []string, stderr io.Writer) error {
 	folder := filepath.Join(dir, "tls")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return usage("choose another directory with --dir", "%w", err)
+	}
+	for _, name := range []string{"ca.pem", "hub.pem", "hub-key.pem"} {
+		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
+			return usage("leave --host out to add machines; for a certificate with other names remove "+folder+": every machine then needs the new ca.pem", "the hub has a certificate already, %s", filepath.Join(folder, name))
+		}
 	}
 	begin := time.Now().Add(-24 * time.Hour)
 	authority := &x509.Certificate{SerialNumber: big.NewInt(begin.UnixNano()), Subject: pkix.Name{CommonName: "teasel-hub authority"}, NotBefore: begin, NotAfter: begin.Add(validFor),

@@ -30,6 +30,7 @@ func TestUsage(t *testing.T) {
 		{"--tls-cert x --tls-key y", "reading the certificate"},
 		{"--dir " + damaged, "expected the public key of a user"},
 		{"init", "--campaign"},
+		{"init --host a --machines 2", "--campaign"},
 		{"init --campaign a.b", "letters, digits"},
 		{"init --campaign a --machines 0", "expected 1 to 10000"},
 	} {
@@ -41,6 +42,61 @@ func TestUsage(t *testing.T) {
 		if status := run(t.Context(), args, &stderr, &stderr); status != statusUsage || !strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%s: status %d, %s", c.args, status, &stderr)
 		}
+	}
+}
+
+// A hub whose directory another hub has, or whose address is taken, says so at once, and stores nothing.
+func TestTaken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	var first buffer
+	ended := make(chan int)
+	go func() { ended <- run(ctx, []string{"--dir", dir, "--listen", "127.0.0.1:0"}, &first, &first) }()
+	defer func() { stop(); <-ended }()
+	match := regexp.MustCompile(`listening at (\S+),`)
+	for deadline := time.Now().Add(time.Minute); !match.MatchString(first.String()) && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	m := match.FindStringSubmatch(first.String())
+	if m == nil {
+		t.Fatal(first.String())
+	}
+	for _, c := range []struct{ dir, listen, want string }{
+		{dir, "127.0.0.1:0", "another hub is using " + dir},
+		{t.TempDir(), m[1], "in use"},
+	} {
+		var out buffer
+		limited, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if status := run(limited, []string{"--dir", c.dir, "--listen", c.listen}, &out, &out); status != statusUsage || !strings.Contains(out.String(), c.want) || limited.Err() != nil {
+			t.Errorf("--dir %s --listen %s: status %d, %s", c.dir, c.listen, status, out.String())
+		}
+		cancel()
+	}
+}
+
+// The certificate can be made without adding machines, and one that is there is left alone, with words that say what to do.
+func TestInitCertificate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var out bytes.Buffer
+	if status := run(t.Context(), []string{"init", "--host", "127.0.0.1", "--dir", dir}, &out, &out); status != statusOK {
+		t.Fatalf("status %d, %s", status, &out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, usersName)); err == nil {
+		t.Error("users were made")
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "tls", "ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	status := run(t.Context(), []string{"init", "--host", "localhost", "--campaign", "a", "--dir", dir}, &out, &out)
+	if after, err := os.ReadFile(filepath.Join(dir, "tls", "ca.pem")); status != statusUsage || err != nil || !bytes.Equal(before, after) {
+		t.Errorf("status %d, %v, %s", status, err, &out)
+	}
+	if !strings.Contains(out.String(), "has a certificate already") || !strings.Contains(out.String(), "new ca.pem") {
+		t.Error(&out)
 	}
 }
 

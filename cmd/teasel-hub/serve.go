@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -35,6 +36,18 @@ func serve(ctx context.Context, o *options, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	lock, err := acquire(o.dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // after the server has ended
+	if config.Port != server.RANDOM_PORT {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen) // the server would go on trying
+		if err != nil {
+			return usage("choose another address with --listen", "%w", err)
+		}
+		l.Close()
+	}
 	s, err := server.NewServer(config)
 	if err != nil {
 		return fmt.Errorf("starting: %w", err)
@@ -45,7 +58,7 @@ func serve(ctx context.Context, o *options, stderr io.Writer) error {
 		s.WaitForShutdown()
 	}()
 	if !s.ReadyForConnections(startTime) {
-		return usage("is another program listening there, or another hub using the directory?", "not ready at %s after %v", o.listen, startTime)
+		return usage("is another program listening there?", "not ready at %s after %v", o.listen, startTime)
 	}
 	if err := users.prepare(ctx, s, config); err != nil {
 		return err
@@ -53,6 +66,25 @@ func serve(ctx context.Context, o *options, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "teasel-hub: listening at %s, storing in %s; machines take part with --hub %s\n", s.Addr(), o.dir, address(s, config))
 	<-ctx.Done()
 	return nil
+}
+
+// acquire locks the hub's directory: two servers would write into each other's files. The lock goes with the process.
+func acquire(dir string) (*os.File, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, usage("choose another directory with --dir", "%w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, usage("choose another directory with --dir", "%w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, usage("end that one, or choose another directory with --dir", "another hub is using %s", dir)
+		}
+		return nil, fmt.Errorf("locking %s: %w", dir, err)
+	}
+	return f, nil
 }
 
 func address(s *server.Server, config *server.Options) string {
