@@ -89,6 +89,7 @@ func TestFleet(t *testing.T) {
 	command(t, ".", "go", "build", "-o", program, "../teasel")
 	t.Run("Kills", func(t *testing.T) { t.Parallel(); testKills(t, program) })
 	t.Run("Stopped", func(t *testing.T) { t.Parallel(); testStopped(t, program) })
+	t.Run("Orders", func(t *testing.T) { t.Parallel(); testOrders(t, program) })
 	t.Run("StopGo", func(t *testing.T) { t.Parallel(); testStopGo(t, program) })
 	t.Run("Errands", func(t *testing.T) { t.Parallel(); testErrands(t, program) })
 }
@@ -137,6 +138,40 @@ func testStopped(t *testing.T, program string) {
 		t.Fatal(err)
 	}
 	demo(fleet.Running, 1, "part of campaign c")
+}
+
+// A budget stays when machines pause and go on, and does not let those go on that were told to stop. A command that lacks something changes nothing.
+func testOrders(t *testing.T, program string) {
+	ctx := t.Context()
+	url, l := startHub(t, "c")
+	for _, c := range []struct {
+		args   string
+		status int
+		words  string
+		state  fleet.State
+		runs   uint64
+	}{
+		{"budget --runs 1000", 0, "budget is stored", fleet.Running, 1000},
+		{"pause", 0, "pause is stored", fleet.Paused, 1000},
+		{"budget", 2, "needs --runs", fleet.Paused, 1000},
+		{"resume --runs 5", 2, "--runs goes with budget", fleet.Paused, 1000},
+		{"resume", 0, "the budget of 1000 executions stands", fleet.Running, 1000},
+		{"stop", 0, "no machine begins", fleet.Stopped, 1000},
+		{"budget --runs 0", 0, "budget is stored", fleet.Stopped, 0},
+		{"findings", 2, "findings needs a directory", fleet.Stopped, 0},
+		{"resume now", 2, "resume takes nothing more", fleet.Stopped, 0},
+		{"resume --hub-name d", 2, "has no campaign d; it has c", fleet.Stopped, 0},
+	} {
+		command := exec.CommandContext(ctx, program, append([]string{"fleet", url}, strings.Fields(c.args)...)...)
+		out, _ := command.CombinedOutput() // its status says how it was
+		o, err := l.Order(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status := command.ProcessState.ExitCode(); status != c.status || !bytes.Contains(out, []byte(c.words)) || o.State != c.state || o.Runs != c.runs {
+			t.Errorf("%s: status %d, order %s with %d executions; want %d, %q, %s with %d:\n%s", c.args, status, o.State, o.Runs, c.status, c.words, c.state, c.runs, out)
+		}
+	}
 }
 
 // A fuzz test in Go ends when its fleet is told to stop, and the others of its run go on.

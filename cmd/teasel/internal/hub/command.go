@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -30,9 +31,9 @@ func NewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet URL [pause|resume|stop|budget|findings DIR]",
 		Short: "Look at the machines that fuzz together over a hub, and tell them what to do",
-		Long: `Look at a campaign on a hub: each machine with its last word, its figures and its share of the finds. pause, resume and stop are for all
-machines, those that join later included. budget has them stop when they have made --runs executions together. findings writes the
-fleet's findings to a directory, where 'teasel repro' takes them.`,
+		Long: `Look at a campaign on a hub: each machine with its last word, its figures and its share of the testcases that were shared. pause, resume
+and stop are for all machines, those that join later included. budget has them stop when they have made --runs executions together, and
+stands until --runs 0. findings writes the fleet's findings to a directory, where 'teasel repro' takes them.`,
 		Example: `  teasel fleet nats://127.0.0.1:4222
   teasel fleet nats://127.0.0.1:4222 stop --hub-name mcp-node-server_js
   teasel fleet tls://hub.example.org:4222 --hub-ca ca.pem --hub-creds parser-operator.creds findings from-fleet`,
@@ -44,18 +45,26 @@ fleet's findings to a directory, where 'teasel repro' takes them.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hub.URL = args[0]
+			order := ""
+			if len(args) > 1 {
+				order = args[1]
+			}
+			limit := cmd.Flags().Changed("runs")
+			switch {
+			case order == "findings" && len(args) < 3:
+				return exit.Usage("for example 'teasel fleet "+args[0]+" findings from-fleet'", "fleet: findings needs a directory")
+			case order != "findings" && len(args) > 2:
+				return exit.Usage(flags.SeeHelp(cmd), "fleet: %s takes nothing more (%q)", order, args[2])
+			case order == "budget" && !limit:
+				return exit.Usage("--runs N, or --runs 0 for no limit", "fleet: budget needs --runs")
+			case order != "budget" && limit:
+				return exit.Usage("for example 'teasel fleet "+args[0]+" budget --runs 1000000'", "fleet: --runs goes with budget")
+			}
 			link, err := openFleet(cmd.Context(), &hub)
 			if err != nil {
 				return err
 			}
 			defer link.Close()
-			order := ""
-			if len(args) > 1 {
-				order = args[1]
-			}
-			if (order == "findings") != (len(args) == 3) {
-				return exit.Usage(flags.SeeHelp(cmd), "fleet: %q does not fit: only findings takes a directory, and it needs one", strings.Join(args[1:], " "))
-			}
 			return obey(cmd, link, order, args, runs)
 		},
 	}
@@ -67,29 +76,40 @@ fleet's findings to a directory, where 'teasel repro' takes them.`,
 // obey does what the command asks for.
 func obey(cmd *cobra.Command, link *fleet.Link, order string, args []string, runs uint64) error {
 	ctx, stderr := cmd.Context(), cmd.ErrOrStderr()
-	var o fleet.Order
+	change := func(*fleet.Order) {}
 	switch order {
 	case "":
 		return showFleet(ctx, cmd.OutOrStdout(), link)
 	case "findings":
 		return saveFindings(ctx, stderr, link, args[2])
 	case "pause":
-		o.State = fleet.Paused
+		change = func(o *fleet.Order) { o.State = fleet.Paused }
 	case "resume":
-		o.State = fleet.Running
+		change = func(o *fleet.Order) { o.State = fleet.Running }
 	case "stop":
-		o.State = fleet.Stopped
+		change = func(o *fleet.Order) { o.State = fleet.Stopped }
 	case "budget":
-		o.State, o.Runs = fleet.Running, runs
+		change = func(o *fleet.Order) { o.Runs = runs }
 	default:
 		return exit.Usage(flags.SeeHelp(cmd), "fleet: %q is no order: expected pause, resume, stop, budget or findings", order)
 	}
+	o, err := link.Order(ctx)
+	if err != nil {
+		return campaign.HubError(err)
+	}
+	if o.State == "" {
+		o.State = fleet.Running
+	}
+	change(&o)
 	if err := link.Give(ctx, o); err != nil {
 		return campaign.HubError(err)
 	}
 	fmt.Fprintf(stderr, "teasel: %s is stored; machines that are connected do it at once, the others when they are\n", order)
 	if o.State == fleet.Stopped {
 		fmt.Fprintln(stderr, "teasel: until resume is stored, no machine begins")
+	}
+	if order == "resume" && o.Runs > 0 {
+		fmt.Fprintf(stderr, "teasel: the budget of %d executions stands; 'budget --runs 0' lifts it\n", o.Runs)
 	}
 	return nil
 }
@@ -112,16 +132,21 @@ func openFleet(ctx context.Context, h *flags.Hub) (*fleet.Link, error) {
 		}
 		return nil, campaign.HubError(err)
 	}
-	if c.Campaign != none {
-		return link, nil
+	if h.Credentials != "" && c.Campaign != none {
+		return link, nil // they may not be allowed to list campaigns
 	}
 	names, err := link.Campaigns(ctx)
+	if c.Campaign != none && (err != nil || slices.Contains(names, c.Campaign)) {
+		return link, nil
+	}
 	link.Close()
 	switch {
 	case err != nil:
 		return nil, campaign.HubError(err)
 	case len(names) == 0:
 		return nil, exit.Usage("'teasel mcp --hub "+h.URL+" ...' begins one", "the hub at %s has no campaign", h.URL)
+	case c.Campaign != none:
+		return nil, exit.Usage("--hub-name names one of these", "the hub at %s has no campaign %s; it has %s", h.URL, c.Campaign, strings.Join(names, ", "))
 	case len(names) > 1:
 		return nil, exit.Usage("for example --hub-name "+names[0], "the hub at %s has several campaigns: %s", h.URL, strings.Join(names, ", "))
 	}
