@@ -165,7 +165,12 @@ func newRunner(t *testing.T, a *action, dir, event string, inputs map[string]str
 		}
 	}
 	tools := t.TempDir()
-	gh := "#!/bin/sh\necho gh \"$@\"\ntest -s \"$9\"\n"
+	gh := `#!/bin/sh
+if [ "$2" = --paginate ]; then echo "gh $*" >&2; echo "$GH_COMMENT"; exit; fi
+echo "gh $*"
+for a; do case $a in body=@*) test -s "${a#body=@}" && cat "${a#body=@}";; esac; done
+exit "${GH_STATUS:-0}"
+`
 	if err := os.WriteFile(filepath.Join(tools, "gh"), []byte(gh), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +276,7 @@ func TestAction(t *testing.T) {
 			if status != 1 || night.values["steps.fuzz.outputs.status"] != "1" {
 				t.Fatalf("the night ended with status %d\n%s", status, log)
 			}
-			if !slices.ContainsFunc(night.used, func(u string) bool { return strings.HasPrefix(u, "actions/cache/save@") }) || strings.Contains(log, "gh pr") {
+			if !slices.ContainsFunc(night.used, func(u string) bool { return strings.HasPrefix(u, "actions/cache/save@") }) || strings.Contains(log, "gh api") {
 				t.Errorf("the night used %q\n%s", night.used, log)
 			}
 			if packs, err := filepath.Glob(place + "/*.zip"); err != nil || len(packs) == 0 {
@@ -284,7 +289,7 @@ func TestAction(t *testing.T) {
 				in["args"] = strings.NewReplacer("200000", "3000", "2000", "300", "400", "100").Replace(in["args"])
 				pull := newRunner(t, a, dir, "pull_request", in)
 				status, log = pull.run(a)
-				if status != 0 || !strings.Contains(log, "gh pr comment 17 --repo example/repo") {
+				if status != 0 || !strings.Contains(log, "gh api repos/example/repo/issues/17/comments --field body=@") || !strings.Contains(log, "<!-- teasel-"+kind+"-main -->") {
 					t.Errorf("the pull request ended with status %d\n%s", status, log)
 				}
 				if slices.ContainsFunc(pull.used, func(u string) bool { return strings.HasPrefix(u, "actions/cache/save@") }) {
@@ -292,6 +297,42 @@ func TestAction(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What cannot be reached keeps back nothing else: a pull request from a fork has no secrets and a token that only reads, and what a night has
+// found is reported and kept when its testcases cannot be pushed. A comment that is there is edited, and it is the one of the same target.
+func TestActionUnreached(t *testing.T) {
+	t.Parallel()
+	a := readAction(t)
+	place := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(place, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	artifact := func(r *runner) bool {
+		return slices.ContainsFunc(r.used, func(u string) bool { return strings.HasPrefix(u, "actions/upload-artifact@") })
+	}
+	dir := t.TempDir()
+	in := sample(t, "go", dir)
+	in["corpus"], in["fail-on"] = place, "never"
+	fork := newRunner(t, a, dir, "pull_request", in)
+	fork.env = append(fork.env, "GH_STATUS=1")
+	if status, log := fork.run(a); status != 0 || !artifact(fork) || strings.Count(log, "::warning::") != 2 {
+		t.Errorf("the fork's pull request ended with status %d\n%s", status, log)
+	}
+	in["corpus"] = ""
+	again := newRunner(t, a, dir, "pull_request", in)
+	again.env = append(again.env, "GH_COMMENT=99")
+	if status, log := again.run(a); status != 0 || !strings.Contains(log, "gh api --method PATCH repos/example/repo/issues/comments/99 ") {
+		t.Errorf("the second run ended with status %d\n%s", status, log)
+	}
+
+	in["corpus"] = filepath.Join(t.TempDir(), "place")
+	in["command"] += `); teasel() { if [ "$2" = push ]; then false; else command teasel "$@"; fi; }; unused=(` // both are evaluated by the shell
+	night := newRunner(t, a, dir, "schedule", in)
+	status, log := night.run(a)
+	if status != 4 || !artifact(night) || !slices.ContainsFunc(night.used, func(u string) bool { return strings.HasPrefix(u, "actions/cache/save@") }) || !strings.Contains(log, "::error::teasel cannot push") {
+		t.Errorf("the night ended with status %d, and used %q\n%s", status, night.used, log)
 	}
 }
 
