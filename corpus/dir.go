@@ -222,6 +222,24 @@ func OpenReadOnly(path string) (*Dir, error) {
 // IsCampaign reports whether path is the directory of a campaign.
 func IsCampaign(path string) bool { return exists(path) == nil }
 
+// Remove removes the directory of a campaign that nobody has open. What says that it is one goes last, so that what is left when the process
+// is killed meanwhile can be removed by another call.
+func Remove(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return fmt.Errorf("removing a campaign: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() == campaignName {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(path, e.Name())); err != nil {
+			return fmt.Errorf("removing a campaign: %w", err)
+		}
+	}
+	return os.RemoveAll(path)
+}
+
 func exists(path string) error {
 	for _, n := range []string{campaignName, journalName} {
 		if _, err := os.Stat(filepath.Join(path, n)); err == nil {

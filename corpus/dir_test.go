@@ -407,3 +407,31 @@ func TestLock(t *testing.T) {
 	}
 	d.Close()
 }
+
+// What a removal has left that was killed before its end is removed by the next one.
+func TestRemove(t *testing.T) {
+	for name, left := range map[string][]string{"all": nil, "half": {"journal", "queue"}, "what says that it is a campaign": {"journal", "queue", "findings"}} {
+		path := filepath.Join(t.TempDir(), "out")
+		d, err := Create(path, Meta{Kind: "go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Finish(teasel.Summary{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, gone := range left {
+			if err := os.RemoveAll(filepath.Join(path, gone)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !IsCampaign(path) {
+			t.Errorf("%s: what is left is no campaign", name)
+		}
+		if err := Remove(path); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: it is still there: %v", name, err)
+		}
+	}
+}

@@ -139,7 +139,7 @@ func replaceCampaign(out string) error {
 	}
 	before := out + campaign.PreviousSuffix
 	if corpus.IsCampaign(before) {
-		if err := os.RemoveAll(before); err != nil {
+		if err := corpus.Remove(before); err != nil {
 			return exit.Usage("choose another directory with --out", "removing the campaign before the last: %w", err)
 		}
 	}
