@@ -119,7 +119,7 @@ func NewBridge(l *Link, o Options) (*Bridge, error) {
 	name := fmt.Sprintf("%s %d %d", host, os.Getpid(), time.Now().UnixNano())
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
-	b := &Bridge{link: l, options: o, about: AboutOf(&o.Meta, o.Build), name: name, random: rand.New(rand.NewPCG(h.Sum64(), 0)), acks: acks, state: Running,
+	b := &Bridge{link: l, options: o, about: AboutOf(&o.Meta, o.Build), name: name, random: rand.New(rand.NewPCG(h.Sum64(), 0)), acks: acks, sent: acks.sent, state: Running,
 		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, known: map[string]corpus.FindingFile{}, tried: map[string]corpus.FindingFile{}, kept: map[string]teasel.Entry{},
 		here: map[teasel.Feature]struct{}{}, fleet: map[teasel.Feature]struct{}{}, told: map[string]bool{},
 		unstable: unstable{onHub: map[teasel.Feature]bool{}}, errands: newErrands()}
@@ -315,7 +315,7 @@ func (b *Bridge) check(ctx context.Context) error {
 	b.mu.Lock()
 	restart := !b.acks.at.Birth.Equal(s.Birth) || b.read > s.Last || b.acks.at.Cursor > s.Last
 	if restart { // a cursor beyond the end would bring nothing, without an error
-		b.read, b.given, b.ran, b.findAt, b.inbox, b.joined = 0, 0, 0, 0, nil, false
+		b.read, b.given, b.ran, b.findAt, b.inbox, b.joined, b.sent = 0, 0, 0, 0, nil, false, 0
 		clear(b.fleet)
 		clear(b.errands.wanted)
 		b.unstable.forget()

@@ -136,7 +136,8 @@ func TestBridgeShares(t *testing.T) {
 	held.report(teasel.Event{Kind: teasel.EventAdded, Entry: entry("stays", 51)})
 	held.report(teasel.Event{Kind: teasel.EventEvicted, Entry: teasel.Entry{Key: "gone"}})
 
-	m1 := join(t, dial(t, config(s, "m1")), fleet.Options{})
+	m1dir := t.TempDir()
+	m1 := join(t, dial(t, config(s, "m1")), fleet.Options{Dir: m1dir})
 	m1.report(teasel.Event{Kind: teasel.EventAdded, Entry: entry("a", 1, 2)})
 	until(t, "a is on the hub", func() bool { return keys() == "a " })
 	m1.report(teasel.Event{Kind: teasel.EventAdded, Entry: entry("b", 2)})
@@ -160,6 +161,12 @@ func TestBridgeShares(t *testing.T) {
 			t.Errorf("%d testcases and %d findings are left", e, f)
 		}
 	}
+	again := join(t, dial(t, config(s, "m1")), fleet.Options{Dir: m1dir})
+	until(t, "m1 says again what it has sent, when it goes on", func() bool {
+		ms, err := watch.Machines(t.Context(), "m1")
+		return err == nil && len(ms) == 1 && ms[0].Ended == "" && ms[0].Sent == 2
+	})
+	again.close()
 	if strings.Contains(keys(), "stays") {
 		t.Error("a testcase was sent before its time")
 	}
@@ -218,7 +225,7 @@ func TestBridgeCatchesUp(t *testing.T) {
 		t.Errorf("a second run has %d testcases and %d findings to send", e, f)
 	}
 	ms, err := watch.Machines(ctx, "m1")
-	if err != nil || len(ms) != 1 || ms[0].Sent != 0 || ms[0].Ended != "runs" {
+	if err != nil || len(ms) != 1 || ms[0].Sent != 1 || ms[0].Ended != "runs" {
 		t.Errorf("its last word is %+v, %v", ms, err)
 	}
 }

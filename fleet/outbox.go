@@ -38,6 +38,7 @@ type acknowledged struct {
 	at       position
 	entries  map[string]bool
 	findings map[string]string // digests, by id
+	sent     int               // testcases that this machine was the first to send
 	file     *os.File
 }
 
@@ -80,6 +81,9 @@ func (a *acknowledged) load() error {
 	for s.Scan() {
 		switch w := strings.Fields(s.Text()); { // a line that was cut off names nothing that there is, or is sent again
 		case len(w) == 3 && w[0] == "entry":
+			if w[2] == "sent" && !a.entries[w[1]] {
+				a.sent++
+			}
 			a.entries[w[1]] = true
 		case len(w) == 3 && w[0] == "finding":
 			a.findings[w[1]] = w[2]
@@ -90,7 +94,7 @@ func (a *acknowledged) load() error {
 
 // forget begins the list anew: the hub has other streams than it had.
 func (a *acknowledged) forget(birth time.Time) error {
-	a.at.Birth, a.at.Cursor = birth, 0
+	a.at.Birth, a.at.Cursor, a.sent = birth, 0, 0
 	clear(a.entries)
 	clear(a.findings)
 	return errors.Join(a.file.Truncate(0), a.store())
