@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,7 +107,12 @@ func (l *Link) Give(ctx context.Context, o Order) error {
 	if err == nil {
 		err = l.nc.FlushWithContext(ctx)
 	}
-	return l.failed(err)
+	if err = l.failed(err); err != nil {
+		if p, ok := errors.AsType[*Problem](err); ok && p.Kind == ProblemRights {
+			p.Hint = "orders need the credentials of an operator: --hub-creds FILE, " + l.config.Campaign + "-operator.creds of 'teasel-hub init'"
+		}
+	}
+	return err
 }
 
 // About returns what a campaign is about; ok is false if no machine has said it.

@@ -257,7 +257,11 @@ func TestRights(t *testing.T) {
 	if es, _, _, err := l.Pull(ctx, 0, 10); err != nil || len(es) != 1 {
 		t.Errorf("pulled %v, %v", es, err)
 	}
-	problem(t, l.Give(ctx, fleet.Order{State: fleet.Stopped}), fleet.ProblemRights, "does not allow")
+	err = l.Give(ctx, fleet.Order{State: fleet.Stopped})
+	problem(t, err, fleet.ProblemRights, "does not allow")
+	if p, ok := errors.AsType[*fleet.Problem](err); !ok || !strings.Contains(p.Hint, "maze-operator.creds") {
+		t.Errorf("the hint does not name the operator's credentials: %+v", p)
+	}
 	operator := dial(t, with(opSeed, "maze", "op", ca))
 	if err := operator.Give(ctx, fleet.Order{State: fleet.Paused}); err != nil {
 		t.Error(err)

@@ -86,7 +86,7 @@ func explain(url string, err error) *Problem {
 		return &Problem{ProblemLayout, fmt.Sprintf("the NATS server at %s has no JetStream", url), "start it with -js, or use teasel-hub", err}
 	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrNoResponders),
 		errors.Is(err, nats.ErrDisconnected), errors.Is(err, nats.ErrConnectionReconnecting), errors.Is(err, jetstream.ErrNoStreamResponse), isNetwork(err):
-		return &Problem{ProblemAway, fmt.Sprintf("the hub at %s does not answer: %v", url, err), "is teasel-hub running there? 'teasel fleet " + url + "' shows what it has", err}
+		return &Problem{ProblemAway, fmt.Sprintf("the hub at %s does not answer: %v", url, err), "is teasel-hub, or a NATS server with JetStream, running there?", err}
 	}
 	return &Problem{ProblemOther, fmt.Sprintf("the hub at %s: %v", url, err), "", err}
 }
