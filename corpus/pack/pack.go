@@ -165,7 +165,7 @@ func parseEntry(name string, data []byte) (Entry, error) {
 	}
 	switch {
 	case e.Place != cleanPlace(e.Place):
-		return e, errors.New("expected a folder that is not hidden, at most " + fmt.Sprint(maxDepth) + " deep")
+		return e, errors.New("expected a folder that is not hidden, with a name that can be printed, at most " + fmt.Sprint(maxDepth) + " deep")
 	case e.Extension != cleanExtension(e.Extension):
 		return e, errors.New("expected an extension of letters and digits")
 	case teasel.Key(data) != key:

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -187,6 +188,42 @@ func archive(t *testing.T, files ...string) []byte {
 	return b.Bytes()
 }
 
+// What a pack has for a folder of a campaign, such as that of its findings, is an input of the campaign like any other.
+func TestPullBesideCampaign(t *testing.T) {
+	t.Parallel()
+	c, wrong := carrier(t, Folder(t.TempDir()))
+	hostile := inputs("planted", 3)
+	for i, place := range []string{"FuzzA/findings", "FuzzA/seeds/valid", "FuzzA"} {
+		hostile[i].Place, hostile[i].Extension = place, ".json"
+	}
+	push(t, c, "go", hostile)
+	top := t.TempDir()
+	at := filepath.Join(top, "FuzzA")
+	d, err := corpus.Create(at, corpus.Meta{Kind: "go"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Pull(t.Context(), top, "go", nil); !errors.Is(err, corpus.ErrLocked) {
+		t.Errorf("pulled into a campaign that runs: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if p := pull(t, c, top, "go", nil); p.Entries != 3 || len(*wrong) > 0 {
+		t.Errorf("pulled %+v, reported %q", p, *wrong)
+	}
+	planted, err := filepath.Glob(filepath.Join(at, "findings", "*"))
+	if err != nil || len(planted) > 0 {
+		t.Errorf("it has planted %q, %v", planted, err)
+	}
+	if d, err = corpus.OpenReadOnly(at); err != nil {
+		t.Fatal(err)
+	}
+	if s, _, err := d.Snapshot(nil); err != nil || len(s.Entries) != 3 {
+		t.Errorf("the campaign has %d entries, %v", len(s.Entries), err)
+	}
+}
+
 func TestPullHostile(t *testing.T) {
 	t.Parallel()
 	const head = `{"teasel-pack":1}`
@@ -210,6 +247,10 @@ func TestPullHostile(t *testing.T) {
 		{"backslash", archive(t, headerName, head, `a\`+good, "good"), "does not match its name", 0},
 		{"hidden folder", archive(t, headerName, head, ".git/hooks/"+good, "good"), "expected a folder that is not hidden", 0},
 		{"deep", archive(t, headerName, head, strings.Repeat("d/", 17)+good, "good"), "at most 16 deep", 0},
+		{"long folder", archive(t, headerName, head, strings.Repeat("d", 256)+"/"+good, "good", good, "good"), "expected a folder", 1},
+		{"folders too long", archive(t, headerName, head, strings.Repeat(strings.Repeat("d", 250)+"/", 16)+good, "good", good, "good"), "expected a folder", 1},
+		{"file as folder", archive(t, headerName, head, good, "good", good+"/"+good, "good"), "not a directory", 1},
+		{"escapes", archive(t, headerName, head, "\u202e/"+good, "good"), "expected a folder", 0},
 		{"extension", archive(t, headerName, head, good+".a b", "good"), "expected an extension", 0},
 		{"bomb", archive(t, headerName, head, teasel.Key([]byte(zeros)), zeros, good, "good"), "expected at most 64 MB", 1},
 		{"many", archive(t, many...), "has more than 500 inputs", MaxEntries},

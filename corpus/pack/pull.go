@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
@@ -65,6 +67,8 @@ func (c *Carrier) Pull(ctx context.Context, dir, kind string, have []Entry) (p P
 			}
 			added, err := into.add(&entries[i])
 			switch {
+			case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.EEXIST), errors.Is(err, syscall.ENAMETOOLONG):
+				c.wrong(name+"/"+entries[i].name(), err) // no other entry is in its way
 			case err != nil:
 				return p, err
 			case added:
@@ -93,28 +97,43 @@ func all(ids []string, there map[string]bool, one bool) bool {
 // inbox is a directory that gets the entries of packs.
 type inbox struct {
 	dir       string
-	campaigns map[string]*corpus.Dir // that are open, by place; nil: a plain folder
+	campaigns map[string]*corpus.Dir // that are open, by the places in and below them; nil: a plain folder
 }
 
 // add writes an entry. It returns false if it is there already.
 func (b *inbox) add(e *Entry) (bool, error) {
-	at := filepath.Join(b.dir, filepath.FromSlash(e.Place))
-	d, seen := b.campaigns[e.Place]
-	if !seen && corpus.IsCampaign(at) {
-		var err error
-		if d, err = corpus.Open(at); err != nil {
-			return false, err
-		}
+	d, err := b.campaign(e.Place)
+	if err != nil {
+		return false, err
 	}
-	b.campaigns[e.Place] = d
 	if d != nil {
 		return d.AddInput(e.Data)
 	}
+	at := filepath.Join(b.dir, filepath.FromSlash(e.Place))
 	path := filepath.Join(at, teasel.Key(e.Data)+e.Extension)
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, e.Data) {
 		return false, nil
 	}
 	return true, writeFile(path, e.Data)
+}
+
+// campaign returns the campaign in a place, or in one above it: its folders have files of its own, and a pack must not add to them. nil: there is
+// none.
+func (b *inbox) campaign(place string) (d *corpus.Dir, err error) {
+	d, seen := b.campaigns[place]
+	if seen {
+		return d, nil
+	}
+	if at := filepath.Join(b.dir, filepath.FromSlash(place)); corpus.IsCampaign(at) {
+		d, err = corpus.Open(at)
+	} else if place != "" {
+		above, _ := path.Split(place)
+		d, err = b.campaign(strings.TrimSuffix(above, "/"))
+	}
+	if err == nil {
+		b.campaigns[place] = d
+	}
+	return d, err
 }
 
 // writeFile writes a file, and the directories that lead to it, so that a reader sees it whole or not at all. It need not survive a
@@ -146,10 +165,12 @@ func writeFile(path string, data []byte) error {
 
 // close syncs and unlocks the campaigns.
 func (b *inbox) close() (err error) {
+	closed := map[*corpus.Dir]bool{nil: true}
 	for place, d := range b.campaigns {
-		if d == nil {
+		if closed[d] {
 			continue
 		}
+		closed[d] = true
 		if e := d.Close(); e != nil {
 			err = errors.Join(err, fmt.Errorf("closing %s: %w", filepath.Join(b.dir, place), e))
 		}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Carrier pushes and pulls corpora. All its methods may be called at once, also from several processes and machines.
@@ -99,7 +99,7 @@ func (c *Carrier) fetch(ctx context.Context, name string) (kind string, entries 
 	whole := true
 	kind, entries, err = read(name, data, func(file string, err error) {
 		whole = false
-		c.wrong(path.Join(name, file), err)
+		c.wrong(name+"/"+file, err)
 	})
 	if err != nil {
 		c.wrong(name, err)
@@ -138,14 +138,21 @@ func (c *Carrier) now() time.Time {
 	return c.Now()
 }
 
-// maxDepth is how many folders there may be above an entry.
-const maxDepth = 16
+// Limits of a place: file systems take no more.
+const (
+	maxDepth = 16   // folders above an entry
+	maxPart  = 255  // bytes of the name of one
+	maxPlace = 2048 // bytes of all
+)
 
 // cleanPlace returns a place that a pack may have: "" for one that may not be.
 func cleanPlace(place string) string {
 	parts := strings.Split(place, "/")
+	if len(place) > maxPlace {
+		return ""
+	}
 	for _, part := range parts {
-		if part == "" || part[0] == '.' || len(parts) > maxDepth || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == '\\' || r == 0xfffd }) {
+		if part == "" || part[0] == '.' || len(parts) > maxDepth || len(part) > maxPart || plain.Text(part) != part || strings.ContainsAny(part, "\\\t\n\ufffd") {
 			return ""
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -81,7 +82,7 @@ func Warn(w io.Writer, problems []*corpus.Problem) {
 			fmt.Fprintf(w, "teasel: warning: and %d more\n", len(problems)-most)
 			return
 		}
-		fmt.Fprintf(w, "teasel: warning: %v\n", p)
+		fmt.Fprintf(w, "teasel: warning: %s\n", plain.Line(p.Error()))
 	}
 }
 

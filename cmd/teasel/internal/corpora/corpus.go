@@ -21,6 +21,7 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/corpus/pack"
 	"github.com/teaselfuzz/teasel/internal/noun"
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // NewCorpus returns the verb corpus.
@@ -118,7 +119,7 @@ func addEndpoint(cmd *cobra.Command, endpoint *string) {
 
 // newCarrier returns what carries packs to and from a place.
 func newCarrier(stderr io.Writer, place, endpoint string) (*pack.Carrier, error) {
-	c := &pack.Carrier{Where: place, Wrong: func(p *corpus.Problem) { fmt.Fprintf(stderr, "teasel: warning: %v\n", p) }}
+	c := &pack.Carrier{Where: place, Wrong: func(p *corpus.Problem) { fmt.Fprintf(stderr, "teasel: warning: %s\n", plain.Line(p.Error())) }}
 	if dir, err := os.UserCacheDir(); err == nil {
 		c.Cache = filepath.Join(dir, "teasel", "packs")
 	}
