@@ -265,6 +265,26 @@ func TestBridgeFullHub(t *testing.T) {
 	}
 }
 
+// A machine whose directory is new, or another one with its name, takes what the hub has of that name: runs of CI may share credentials.
+func TestBridgeSameNameShares(t *testing.T) {
+	t.Parallel()
+	s := startHub(t)
+	first := join(t, dial(t, config(s, "m1")), fleet.Options{})
+	second := join(t, dial(t, config(s, "m1")), fleet.Options{})
+	first.report(teasel.Event{Kind: teasel.EventAdded, Entry: entry("a", 1)})
+	second.pulls("a")
+	if e, f := first.close(); e+f > 0 {
+		t.Errorf("%d testcases and %d findings are left", e, f)
+	}
+	second.close()
+	later := join(t, dial(t, config(s, "m1")), fleet.Options{})
+	later.pulls("a")
+	later.close()
+	if in, err := first.Pull(t.Context()); err != nil || len(in.Inputs) > 0 {
+		t.Errorf("it got its own back: %q, %v", in.Inputs, err)
+	}
+}
+
 func TestBridgeTwoOfOneName(t *testing.T) {
 	t.Parallel()
 	s := startHub(t)

@@ -77,7 +77,7 @@ func (b *Bridge) take(e *Entry, ran uint64) {
 		return
 	}
 	fresh := same && b.unstable.adds(e.Features, b.here)
-	if !ours && e.Machine != b.link.config.Machine && e.Sequence > ran && (fresh || !same) {
+	if !ours && e.Sequence > ran && (fresh || !same) {
 		b.inbox = append(b.inbox, arrived{e.Data, e.Sequence})
 	}
 }
