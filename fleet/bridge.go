@@ -260,13 +260,17 @@ func (b *Bridge) round(ctx context.Context, last bool) {
 	if !last {
 		steps = append(steps, b.volunteer, b.renew)
 	}
+	var trouble error
 	for _, step := range append(steps, b.beat) {
-		if err := step(ctx); err != nil {
-			b.note(err)
-			return
+		err := step(ctx)
+		if err == nil {
+			continue
+		}
+		if trouble = err; explain("", err).Kind != ProblemFull { // a full hub has orders and testcases, and takes figures, which are in memory
+			break
 		}
 	}
-	b.note(nil)
+	b.note(trouble)
 }
 
 // say hands a note to the user, once if it is given a name.

@@ -29,9 +29,11 @@ const (
 	coverLeast   = 200 // testcases that no cover stands for: with fewer, reading them all is as quick
 )
 
-// fits reports whether a machine may read what the cover names in place of the beginning of a stream.
+// fits reports whether a machine may read what the cover names in place of the beginning of a stream. Any machine may store a cover: a name that
+// is no key could ask the hub for other testcases, or for nothing that it answers.
 func (c *cover) fits(s *Streams) bool {
-	return c.Version == coverVersion && c.Birth.Equal(s.Birth) && c.Through <= s.Last && len(c.Keys) > 0
+	return c.Version == coverVersion && c.Birth.Equal(s.Birth) && c.Through <= s.Last && len(c.Keys) > 0 &&
+		!slices.ContainsFunc(c.Keys, func(key string) bool { return CheckName(key) != nil })
 }
 
 // cover returns the cover that the hub has, its zero value if it has none, and the sequence number of its message.
@@ -78,7 +80,7 @@ func (b *Bridge) join(ctx context.Context) error {
 // in a round; if that one ends in the middle of it, another does.
 func (b *Bridge) renew(ctx context.Context) error {
 	due := func() bool { return b.read-b.covered >= max(coverLeast, uint64(b.coverSize)) }
-	if b.beaten.IsZero() || b.coverless || !due() || !b.turn() {
+	if b.beaten.IsZero() || b.coverless || b.trouble == ProblemFull || !due() || !b.turn() {
 		return nil
 	}
 	old, sequence, err := b.link.cover(ctx)
@@ -188,7 +190,10 @@ func (l *Link) named(ctx context.Context, keys []string, take func([]Entry)) (wh
 		}
 		take(es)
 		// An answer that would be too large for the server ends early.
-		rest = slices.DeleteFunc(slices.Clone(rest), func(key string) bool { return got[key] })
+		before := len(rest)
+		if rest = slices.DeleteFunc(slices.Clone(rest), func(key string) bool { return got[key] }); len(rest) == before {
+			return false, nil // it has answered with others
+		}
 	}
 	return true, nil
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -62,12 +64,17 @@ func Dial(c Config) (*Link, error) {
 			return nil, err
 		}
 	}
+	if err := checkAddress(c.URL); err != nil {
+		return nil, err
+	}
+	address := c.URL
+	c.URL = Redact(c.URL) // from here on it is for messages
 	l := &Link{config: c, wake: make(chan struct{}, 1), requests: map[int]context.CancelFunc{}}
 	options, err := l.options()
 	if err != nil {
 		return nil, err
 	}
-	nc, err := nats.Connect(c.URL, append(options, nats.NoReconnect())...)
+	nc, err := nats.Connect(address, append(options, nats.NoReconnect())...)
 	var away *Problem
 	if err != nil {
 		if away = explain(c.URL, err); away.Kind != ProblemAway {
@@ -76,7 +83,7 @@ func Dial(c Config) (*Link, error) {
 	} else {
 		nc.Close()
 	}
-	if l.nc, err = nats.Connect(c.URL, append(options, nats.RetryOnFailedConnect(true))...); err != nil {
+	if l.nc, err = nats.Connect(address, append(options, nats.RetryOnFailedConnect(true))...); err != nil {
 		return nil, explain(c.URL, err)
 	}
 	if l.js, err = jetstream.New(l.nc); err == nil {
@@ -90,6 +97,41 @@ func Dial(c Config) (*Link, error) {
 		return l, away
 	}
 	return l, nil
+}
+
+// checkAddress refuses what can be no address of a hub: nothing would ever answer there.
+func checkAddress(list string) error {
+	for one := range strings.SplitSeq(list, ",") {
+		one = strings.TrimSpace(one)
+		if !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		u, err := url.Parse(one)
+		if err != nil {
+			return fmt.Errorf("address of the hub: %w", errors.Unwrap(err)) // without the text, which may have a password
+		}
+		port, portErr := strconv.ParseUint(cmp.Or(u.Port(), "4222"), 10, 16)
+		if !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "" || portErr != nil || port == 0 {
+			return fmt.Errorf("address of the hub %q: expected nats://HOST:PORT or tls://HOST:PORT", u.Redacted())
+		}
+	}
+	return nil
+}
+
+// Redact returns the address of a hub, or several, without passwords and tokens.
+func Redact(list string) string {
+	parts := strings.Split(list, ",")
+	for i, one := range parts {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || u.User == nil {
+			continue
+		}
+		if _, both := u.User.Password(); !both { // a user alone is a token
+			u.User = url.User("xxxxx")
+		}
+		parts[i] = u.Redacted()
+	}
+	return strings.Join(parts, ",")
 }
 
 func (l *Link) options() ([]nats.Option, error) {
@@ -243,7 +285,7 @@ func (l *Link) Pull(ctx context.Context, after uint64, most int) (es []Entry, la
 	err = l.read(ctx, entriesStream, after, most, func(m *jetstream.RawStreamMsg) {
 		last, n = m.Sequence, n+1
 		e := Entry{Key: lastToken(m.Subject), Sequence: m.Sequence}
-		if e.UnmarshalBinary(m.Data) == nil {
+		if CheckName(e.Key) == nil && e.UnmarshalBinary(m.Data) == nil {
 			es = append(es, e)
 		}
 	})
@@ -319,7 +361,7 @@ func (l *Link) Find(ctx context.Context, f *corpus.FindingFile) error {
 		var sequence uint64
 		err := l.last(ctx, findingsStream, id, func(m *jetstream.RawStreamMsg) {
 			sequence = m.Sequence
-			if k, err := corpus.ParseFinding(m.Subject, m.Data); err == nil {
+			if k, ok := findingOf(m); ok {
 				known = &k
 			}
 		})
@@ -336,12 +378,18 @@ func (l *Link) Find(ctx context.Context, f *corpus.FindingFile) error {
 	return l.failed(ctx.Err())
 }
 
+// findingOf returns the finding of a message. One under the name of another would take that one's place.
+func findingOf(m *jetstream.RawStreamMsg) (corpus.FindingFile, bool) {
+	f, err := corpus.ParseFinding(m.Subject, m.Data)
+	return f, err == nil && f.Finding.ID() == lastToken(m.Subject)
+}
+
 // Findings returns the findings after a sequence number as they were stored, and the number of the last message.
 func (l *Link) Findings(ctx context.Context, after uint64, most int) (fs []corpus.FindingFile, last uint64, n int, err error) {
 	last = after
 	err = l.read(ctx, findingsStream, after, most, func(m *jetstream.RawStreamMsg) {
 		last, n = m.Sequence, n+1
-		if f, err := corpus.ParseFinding(m.Subject, m.Data); err == nil {
+		if f, ok := findingOf(m); ok {
 			fs = append(fs, f)
 		}
 	})

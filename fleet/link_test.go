@@ -315,6 +315,24 @@ func TestProblems(t *testing.T) {
 		defer l.Close()
 		problem(t, l.Push(ctx, &fleet.Entry{Key: "k"}), fleet.ProblemAway, "does not answer")
 	})
+	t.Run("address", func(t *testing.T) {
+		for _, url := range []string{"", "nats://", "http://127.0.0.1:1", "nats://127.0.0.1:99999", "nats://127.0.0.1:0", "nats://[::1", "nats://a,nats://:4222", "nats://u:secret word@127.0.0.1:1"} {
+			l, err := fleet.Dial(fleet.Config{URL: url, Campaign: "maze", Machine: "m1"})
+			if _, ok := errors.AsType[*fleet.Problem](err); l != nil || err == nil || ok || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%q: %v", url, err)
+			}
+		}
+		for _, user := range []string{"u:secret", "secret"} {
+			l, err := fleet.Dial(fleet.Config{URL: "nats://" + user + "@127.0.0.1:1", Campaign: "maze", Machine: "m1"})
+			p, ok := errors.AsType[*fleet.Problem](err)
+			if !ok || p.Kind != fleet.ProblemAway || strings.Contains(p.Text+p.Hint, "secret") {
+				t.Errorf("%s: %v", user, err)
+			}
+			if l != nil {
+				l.Close()
+			}
+		}
+	})
 	t.Run("name", func(t *testing.T) {
 		if _, err := fleet.Dial(fleet.Config{URL: "nats://127.0.0.1:1", Campaign: "a.b", Machine: "m1"}); err == nil || !strings.Contains(err.Error(), "letters") {
 			t.Errorf("a name with a dot: %v", err)

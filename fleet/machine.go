@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/view"
 )
 
@@ -174,13 +175,13 @@ func Panel(ms []Machine) view.Panel {
 		case m.Gone:
 			state = "gone"
 		case m.Ended != "":
-			state = "ended: " + m.Ended
+			state = "ended: " + plain.Line(m.Ended)
 		}
 		share := "-"
 		if all > 0 {
 			share = fmt.Sprintf("%.0f%%", 100*float64(m.Sent)/float64(all))
 		}
-		p.Rows = append(p.Rows, []string{m.Name, state, m.Age.Round(time.Second).String() + " ago", strconv.FormatUint(m.Executions, 10), fmt.Sprintf("%.0f", m.Rate),
+		p.Rows = append(p.Rows, []string{plain.Line(m.Name), state, m.Age.Round(time.Second).String() + " ago", strconv.FormatUint(m.Executions, 10), fmt.Sprintf("%.0f", m.Rate),
 			strconv.Itoa(m.Corpus), strconv.Itoa(m.Features), strconv.Itoa(m.Findings), strconv.Itoa(m.Sent), share, strconv.Itoa(m.Taken), strconv.Itoa(m.Waiting)})
 	}
 	return p

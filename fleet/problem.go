@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"os"
 	"strings"
 	"time"
 
@@ -31,6 +33,7 @@ const (
 	ProblemName                    // two machines have one name
 	ProblemClock                   // the machine's clock is far from the hub's
 	ProblemStopped                 // the fleet was told to stop: a campaign that begins would end at once
+	ProblemDisk                    // a file of this machine cannot be read or written
 	ProblemOther
 )
 
@@ -66,6 +69,9 @@ func explain(url string, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
+	if p := explainDisk(err); p != nil {
+		return p
+	}
 	if p := explainTLS(url, err); p != nil {
 		return p
 	}
@@ -96,6 +102,15 @@ func explain(url string, err error) *Problem {
 func isNetwork(err error) bool {
 	_, ok := errors.AsType[net.Error](err)
 	return ok || errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, nats.ErrConnectionClosed)
+}
+
+// explainDisk explains an error of this machine's files, whose cause looks like one of a connection.
+func explainDisk(err error) *Problem {
+	_, path := errors.AsType[*fs.PathError](err)
+	if _, link := errors.AsType[*os.LinkError](err); !path && !link {
+		return nil
+	}
+	return &Problem{ProblemDisk, fmt.Sprintf("what the hub has cannot be noted in the campaign's directory: %v", err), "is the disk full, or the directory read-only?", err}
 }
 
 func explainTLS(url string, err error) *Problem {

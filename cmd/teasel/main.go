@@ -34,6 +34,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/project"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/results"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/rules"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/monitor"
 )
 
@@ -85,7 +86,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		e.Hint = "flags follow a verb, as in 'teasel native --duration 20s', or are keys of " + flags.DefaultConfig
 	}
 	if e.Err != nil {
-		fmt.Fprintf(stderr, "teasel: %v\n", e.Err)
+		fmt.Fprintf(stderr, "teasel: %s\n", plain.Text(e.Err.Error())) // it may have words of a hub or of a target
 	}
 	if e.Hint != "" {
 		fmt.Fprintf(stderr, "hint: %s\n", e.Hint)

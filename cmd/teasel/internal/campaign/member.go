@@ -46,7 +46,7 @@ func JoinFleet(ctx context.Context, o *flags.Options, m *corpus.Meta, dir, suffi
 	if link == nil {
 		return nil, HubError(err)
 	}
-	fmt.Fprintf(stderr, "teasel: part of campaign %s on the hub at %s, as machine %s\n", c.Campaign, o.Hub.URL, c.Machine)
+	fmt.Fprintf(stderr, "teasel: part of campaign %s on the hub at %s, as machine %s\n", c.Campaign, fleet.Redact(o.Hub.URL), c.Machine)
 	if err != nil {
 		fmt.Fprintf(stderr, "teasel: warning: %v; this machine begins alone, and sends what it finds when the hub is there\n", err)
 		return &Member{link: link, stderr: stderr, dir: dir}, nil

@@ -1,6 +1,9 @@
 package flags
 
 import (
+	"crypto/x509"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -47,6 +50,15 @@ func (h *Hub) Config(campaign, machine string) (c fleet.Config, err error) {
 	if h.Credentials != "" {
 		if c.Credentials, err = fleet.ReadCredentials(h.Credentials); err != nil {
 			return c, exit.Usage("'teasel-hub init' makes a file for each machine", "--hub-creds: %w", err)
+		}
+	}
+	if h.CA != "" {
+		pem, err := os.ReadFile(h.CA)
+		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(pem) {
+			err = fmt.Errorf("%s has no certificate: expected a file in PEM, with \"BEGIN CERTIFICATE\"", h.CA)
+		}
+		if err != nil {
+			return c, exit.Usage("'teasel-hub init --host NAME' writes it: tls/ca.pem", "--hub-ca: %w", err)
 		}
 	}
 	for _, n := range []struct {

@@ -144,11 +144,11 @@ func openFleet(ctx context.Context, h *flags.Hub) (*fleet.Link, error) {
 	case err != nil:
 		return nil, campaign.HubError(err)
 	case len(names) == 0:
-		return nil, exit.Usage("'teasel mcp --hub "+h.URL+" ...' begins one", "the hub at %s has no campaign", h.URL)
+		return nil, exit.Usage("'teasel mcp --hub "+fleet.Redact(h.URL)+" ...' begins one", "the hub at %s has no campaign", fleet.Redact(h.URL))
 	case c.Campaign != none:
-		return nil, exit.Usage("--hub-name names one of these", "the hub at %s has no campaign %s; it has %s", h.URL, c.Campaign, strings.Join(names, ", "))
+		return nil, exit.Usage("--hub-name names one of these", "the hub at %s has no campaign %s; it has %s", fleet.Redact(h.URL), c.Campaign, strings.Join(names, ", "))
 	case len(names) > 1:
-		return nil, exit.Usage("for example --hub-name "+names[0], "the hub at %s has several campaigns: %s", h.URL, strings.Join(names, ", "))
+		return nil, exit.Usage("for example --hub-name "+names[0], "the hub at %s has several campaigns: %s", fleet.Redact(h.URL), strings.Join(names, ", "))
 	}
 	c.Campaign = names[0]
 	link, err = fleet.Dial(c)
