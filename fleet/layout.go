@@ -117,9 +117,9 @@ func readRights(campaign, name string) (r Rights) {
 	for _, s := range []string{entriesStream, findingsStream, controlStream, figuresStream} {
 		r.Publish = append(r.Publish, "$JS.API.STREAM.INFO."+streamName(campaign, s), "$JS.API.DIRECT.GET."+streamName(campaign, s))
 	}
-	r.Subscribe = []string{inboxPrefix(name) + ".>", wakeSubject(campaign)}
+	r.Subscribe = []string{inboxPrefix(campaign, name) + ".>", wakeSubject(campaign)}
 	return r
 }
 
-// inboxPrefix is where answers to a user go, and to nobody else.
-func inboxPrefix(name string) string { return "_INBOX_" + name }
+// inboxPrefix is where answers to a user go, and to nobody else: machines of two campaigns may have the same name.
+func inboxPrefix(campaign, name string) string { return "_INBOX_." + campaign + "." + name }

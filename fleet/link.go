@@ -138,7 +138,7 @@ func (l *Link) options() ([]nats.Option, error) {
 	// A request that cannot be sent now fails now: what is to be sent is on disk, and not in a buffer.
 	options := []nats.Option{nats.Name("teasel " + l.config.Machine), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(250*time.Millisecond, time.Second), nats.ReconnectBufSize(-1), nats.Timeout(tryFor), nats.PingInterval(5 * time.Second),
-		nats.MaxPingsOutstanding(2), nats.CustomInboxPrefix(inboxPrefix(l.config.Machine)), nats.IgnoreAuthErrorAbort(),
+		nats.MaxPingsOutstanding(2), nats.CustomInboxPrefix(inboxPrefix(l.config.Campaign, l.config.Machine)), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.deny(err) }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.rouse() })}
 	if l.config.CA != "" {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -209,6 +210,31 @@ func permissions(r fleet.Rights) *server.Permissions {
 	return &server.Permissions{Publish: &server.SubjectPermission{Allow: r.Publish}, Subscribe: &server.SubjectPermission{Allow: r.Subscribe}}
 }
 
+// overhear listens to all that a user may listen to, and returns how many messages that has brought.
+func overhear(t *testing.T, url string, r fleet.Rights, options ...nats.Option) func() int {
+	t.Helper()
+	nc, err := nats.Connect(url, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	var heard atomic.Int32
+	for _, subject := range r.Subscribe {
+		if _, err := nc.Subscribe(subject, func(*nats.Msg) { heard.Add(1) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return func() int {
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		return int(heard.Load())
+	}
+}
+
 // A machine can do its work and nothing else; a stranger, and who comes with the credentials of another campaign, can do nothing.
 func TestRights(t *testing.T) {
 	t.Parallel()
@@ -219,12 +245,14 @@ func TestRights(t *testing.T) {
 	boss, _, bossOption := newUser(t)
 	m1, m1Seed, m1Option := newUser(t)
 	m2, m2Seed, _ := newUser(t)
+	namesake, _, namesakeOption := newUser(t)
 	op, opSeed, _ := newUser(t)
 	_, strangerSeed, _ := newUser(t)
 	s := startHub(t, func(o *server.Options) {
 		o.TLS, o.TLSConfig, o.TLSTimeout = true, config1, 30
 		o.Nkeys = []*server.NkeyUser{{Nkey: boss}, {Nkey: m1, Permissions: permissions(fleet.MachineRights("maze", "m1"))},
-			{Nkey: m2, Permissions: permissions(fleet.MachineRights("other", "m2"))}, {Nkey: op, Permissions: permissions(fleet.OperatorRights("maze", "op"))}}
+			{Nkey: m2, Permissions: permissions(fleet.MachineRights("other", "m2"))},
+			{Nkey: namesake, Permissions: permissions(fleet.MachineRights("other", "m1"))}, {Nkey: op, Permissions: permissions(fleet.OperatorRights("maze", "op"))}}
 	})
 	js := admin(t, s.ClientURL(), bossOption, nats.RootCAs(ca))
 	for _, name := range []string{"maze", "other"} {
@@ -242,6 +270,7 @@ func TestRights(t *testing.T) {
 	_, err = fleet.Dial(with(m1Seed, "maze", "m1", ""))
 	problem(t, err, fleet.ProblemCertificate, "does not verify")
 
+	overheard := overhear(t, s.ClientURL(), fleet.MachineRights("other", "m1"), namesakeOption, nats.RootCAs(ca))
 	l := dial(t, with(m1Seed, "maze", "m1", ca))
 	if _, err := l.Streams(ctx); err != nil {
 		t.Fatal(err)
@@ -256,6 +285,9 @@ func TestRights(t *testing.T) {
 	}
 	if es, _, _, err := l.Pull(ctx, 0, 10); err != nil || len(es) != 1 {
 		t.Errorf("pulled %v, %v", es, err)
+	}
+	if n := overheard(); n > 0 {
+		t.Errorf("a machine of the same name in another campaign heard %d answers", n)
 	}
 	err = l.Give(ctx, fleet.Order{State: fleet.Stopped})
 	problem(t, err, fleet.ProblemRights, "does not allow")
@@ -278,7 +310,7 @@ func TestRights(t *testing.T) {
 
 	short, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	own := admin(t, s.ClientURL(), m1Option, nats.RootCAs(ca), nats.CustomInboxPrefix("_INBOX_m1"))
+	own := admin(t, s.ClientURL(), m1Option, nats.RootCAs(ca), nats.CustomInboxPrefix("_INBOX_.maze.m1"))
 	if err := own.DeleteStream(short, "TEASEL_maze_ENTRIES"); err == nil {
 		t.Error("a machine can delete a stream")
 	}
