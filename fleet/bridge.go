@@ -242,7 +242,9 @@ func (b *Bridge) run() {
 				b.round(ctx, true)
 				return
 			case <-b.found:
-				b.note(b.sendFindings(ctx))
+				if err := b.sendFindings(ctx); err != nil { // only a whole round says that all is well
+					b.note(err)
+				}
 			case <-b.link.Wake():
 				break wait
 			case <-next.C:

@@ -254,12 +254,21 @@ func (l *Link) Streams(ctx context.Context) (s Streams, err error) {
 	return Streams{info.Created, info.State.LastSeq, info.State.Msgs, info.TimeStamp}, nil
 }
 
+// most returns how many bytes of data the hub takes in a message. Subject and headers come on top.
+func (l *Link) most() int {
+	limit := int64(MaxMessage)
+	if n := l.nc.MaxPayload(); n > 0 {
+		limit = min(limit, n)
+	}
+	return int(limit) - 1024
+}
+
 // publish stores a message if the last one of its subject has a sequence number; 0: if there is none. What it reports as not stored is not
 // there.
 func (l *Link) publish(ctx context.Context, subject string, data []byte, last uint64) (stored bool, err error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
-	if limit := l.nc.MaxPayload(); limit > 0 && int64(len(data)) > min(limit, MaxMessage)-1024 {
+	if len(data) > l.most() {
 		return false, explain(l.config.URL, nats.ErrMaxPayload)
 	}
 	_, err = l.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithRetryAttempts(0))
@@ -350,7 +359,7 @@ func (l *Link) Find(ctx context.Context, f *corpus.FindingFile) error {
 	if err != nil {
 		return err
 	}
-	if len(text) > MaxMessage-1024 && f.Finding.Original != nil { // the simplest input is what matters
+	if len(text) > l.most() && f.Finding.Original != nil { // the simplest input is what matters
 		short := *f
 		short.Finding.Original = nil
 		return l.Find(ctx, &short)

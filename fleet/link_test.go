@@ -325,6 +325,23 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// A finding that is too large for the server only with the input that it was found with is stored without that.
+func TestFindSmallServer(t *testing.T) {
+	t.Parallel()
+	l := dial(t, config(startHub(t, func(o *server.Options) { o.MaxPayload = 64 << 10 }), "m1"))
+	if _, err := l.Streams(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f := find("a", 3, 5)
+	f.Finding.Original = bytes.Repeat([]byte{'x'}, 100<<10)
+	if err := l.Find(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	if best, err := l.Best(t.Context()); err != nil || len(best) != 1 || len(best[0].Finding.Input) != 5 {
+		t.Errorf("the hub has %d findings, %v", len(best), err)
+	}
+}
+
 // Each thing that can be wrong has a message of its own.
 func TestProblems(t *testing.T) {
 	t.Parallel()
