@@ -402,7 +402,8 @@ func TestActionBadInputs(t *testing.T) {
 	t.Parallel()
 	a := readAction(t)
 	for want, in := range map[string]map[string]string{
-		"kind 'mpc': expected mcp, net, native or go": {"kind": "mpc"},
+		"kind 'mpc': expected mcp, net, native or go":           {"kind": "mpc"},
+		"name 'a_b': expected letters, digits, dots and dashes": {"kind": "mcp", "name": "a_b"},
 		"hint:": {"kind": "mcp", "command": "./not-there"},
 	} {
 		r := newRunner(t, a, t.TempDir(), "push", in)

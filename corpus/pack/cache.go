@@ -22,7 +22,7 @@ func (c *Carrier) remember(name string, entries []Entry) {
 	ids := idsOf(entries)
 	slices.Sort(ids)
 	if data, err := json.Marshal(contents{Version: version, IDs: ids}); err == nil {
-		_ = writeFile(c.cacheFile(name), append(data, '\n'))
+		_ = writeFile(c.cacheFile(name), append(data, '\n'), false)
 	}
 }
 

@@ -306,3 +306,31 @@ func TestPullPartial(t *testing.T) {
 		t.Errorf("reported %q", *wrong)
 	}
 }
+
+// Machines that store the same pack in one folder at once do not get in each other's way.
+func TestFolderSamePack(t *testing.T) {
+	t.Parallel()
+	folder := Folder(filepath.Join(t.TempDir(), "packs"))
+	data := bytes.Repeat([]byte{'x'}, 1<<20)
+	for round := range 20 {
+		name := fmt.Sprintf("20261127T0545%02dZ-%s.zip", round, contentHash(data))
+		errs := make(chan error)
+		for range 4 {
+			go func() {
+				err := folder.Put(t.Context(), name, data)
+				if got, e := folder.Get(t.Context(), name); err == nil && (e != nil || !bytes.Equal(got, data)) {
+					err = fmt.Errorf("%d bytes are there, %w", len(got), e)
+				}
+				errs <- err
+			}()
+		}
+		for range 4 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(string(folder), ".*")); err != nil || len(left) > 0 {
+		t.Errorf("%q are left, %v", left, err)
+	}
+}

@@ -114,7 +114,7 @@ func (b *inbox) add(e *Entry) (bool, error) {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, e.Data) {
 		return false, nil
 	}
-	return true, writeFile(path, e.Data)
+	return true, writeFile(path, e.Data, false) // it can be fetched again
 }
 
 // campaign returns the campaign in a place, or in one above it: its folders have files of its own, and a pack must not add to them. nil: there is
@@ -134,33 +134,6 @@ func (b *inbox) campaign(place string) (d *corpus.Dir, err error) {
 		b.campaigns[place] = d
 	}
 	return d, err
-}
-
-// writeFile writes a file, and the directories that lead to it, so that a reader sees it whole or not at all. It need not survive a
-// power failure: it can be fetched again.
-func writeFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".*.tmp") // another process may write the same file
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if e := f.Chmod(0o644); err == nil {
-		err = e
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
 }
 
 // close syncs and unlocks the campaigns.

@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/teaselfuzz/teasel/corpus"
 )
 
 // Store is where packs are kept. What has another name than a pack is passed over. Its methods may be called at once, from any number
@@ -56,7 +54,7 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 
 // Put writes a pack. A reader sees it whole or not at all.
 func (f Folder) Put(_ context.Context, name string, data []byte) error {
-	if err := corpus.WriteFile(filepath.Join(string(f), name), data); err != nil {
+	if err := writeFile(filepath.Join(string(f), name), data, true); err != nil {
 		return fmt.Errorf("writing a pack: %w", err)
 	}
 	return nil
@@ -74,4 +72,55 @@ func readLimited(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("reading a pack: %w", err)
 	}
 	return data, nil
+}
+
+// writeFile writes a file, and the directories that lead to it, so that a reader sees it whole or not at all. When durable, it is on disk on
+// return.
+func writeFile(path string, data []byte, durable bool) error {
+	dir := filepath.Dir(path)
+	there := dir // the first directory above the file that exists
+	for ; ; there = filepath.Dir(there) {
+		if _, err := os.Stat(there); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".*.tmp") // another process may write the same file
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if e := f.Chmod(0o644); err == nil {
+		err = e
+	}
+	if err == nil && durable {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return err
+	}
+	for d := dir; durable && err == nil; d = filepath.Dir(d) {
+		if err = syncDir(d); d == there {
+			break
+		}
+	}
+	return err
+}
+
+// syncDir has the names in a directory on disk.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
