@@ -97,17 +97,21 @@ func TestFleet(t *testing.T) {
 // startHub starts a hub, and connects to a campaign on it.
 func startHub(t *testing.T, campaign string) (url string, l *fleet.Link) {
 	t.Helper()
-	address := "127.0.0.1:" + strconv.Itoa(freePort(t))
 	ctx, stop := context.WithCancel(t.Context())
 	var stderr buffer
-	ended := make(chan int)
+	ended := make(chan int, 1)
 	dir := t.TempDir()
-	go func() { ended <- run(ctx, []string{"--dir", dir, "--listen", address}, &stderr, &stderr) }()
+	go func() { ended <- run(ctx, []string{"--dir", dir, "--listen", "127.0.0.1:0"}, &stderr, &stderr) }()
 	t.Cleanup(func() { stop(); <-ended })
-	for !strings.Contains(stderr.String(), "listening") {
-		time.Sleep(20 * time.Millisecond)
+	for url == "" {
+		select {
+		case status := <-ended:
+			ended <- status
+			t.Fatalf("the hub ended with status %d: %s", status, stderr.String())
+		case <-time.After(20 * time.Millisecond):
+			url = regexp.MustCompile(`nats://[0-9.:]+`).FindString(stderr.String())
+		}
 	}
-	url = "nats://" + address
 	l, err := fleet.Dial(fleet.Config{URL: url, Campaign: campaign, Machine: "boss"})
 	if err != nil {
 		t.Fatal(err)
