@@ -104,6 +104,9 @@ another kind of target, and inputs that are too big or do not match their names,
 				fmt.Fprintf(cmd.ErrOrStderr(), "teasel: warning: %s left out, of another kind of target than %s: have a place for each target\n",
 					noun.Count(p.Other, "pack is", "packs are"), kind)
 			}
+			if p == (pack.Pulled{}) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "teasel: warning: there are no testcases at %s, where 'teasel corpus push' stores them\n", args[0])
+			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s pulled into %s; %d of %d were there already\n",
 				noun.Count(p.Entries, "testcase", "testcases"), args[1], p.Known, p.Known+p.Entries)
 			return nil

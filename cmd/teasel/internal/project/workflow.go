@@ -1,44 +1,45 @@
 package project
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// workflowText returns a workflow of GitHub that runs what was found.
+// workflowText returns a workflow of GitHub that runs what was found, by the action.
 func workflowText(found []recognised) string {
 	var b strings.Builder
-	b.WriteString(`# Fuzzes this project on each pull request and once a week; findings are shown under Security, Code scanning.
+	b.WriteString(`# Fuzzes this project: a minute for each pull request, which only findings that the main branch does not have fail, and half an hour each
+# night, which goes on from the night before. Findings are shown under Security, Code scanning.
+# See https://github.com/teaselfuzz/teasel/blob/main/docs/ci.md
 name: teasel
 on:
   pull_request:
   schedule:
-    - cron: "17 3 * * 1"
+    - cron: "17 3 * * *"
+  workflow_dispatch:
 permissions:
   contents: read
   security-events: write
 jobs:
-  teasel:
+`)
+	for _, f := range targets(found) { // each with a directory of its own
+		b.WriteString("  " + f.kind + `:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-go@v5
+      - uses: actions/checkout@v5
+`)
+		steps := slices.Concat(f.install, f.build)
+		if strings.Contains(strings.Join(steps, "\n"), "teasel ") { // the action runs the one that builds
+			b.WriteString(`      - uses: actions/setup-go@v6
         with: {go-version: stable}
       - run: go install github.com/teaselfuzz/teasel/cmd/teasel@latest
 `)
-	chosen := targets(found)
-	for _, f := range chosen {
-		for _, step := range append(append([]string{}, f.install...), f.build...) {
+		}
+		for _, step := range steps {
 			b.WriteString("      - run: " + yamlText(step) + "\n")
 		}
-	}
-	for i, f := range chosen {
-		out := "teasel-" + f.kind
-		if i > 0 {
-			b.WriteString("      - if: always()\n        run: ")
-		} else {
-			b.WriteString("      - run: ")
-		}
-		b.WriteString("teasel " + f.kind + " --profile ci --format sarif --out " + out + " > " + out + ".sarif\n")
-		b.WriteString("      - uses: github/codeql-action/upload-sarif@v3\n        if: always()\n        with: {sarif_file: " + out + ".sarif, category: " + out + "}\n")
-		b.WriteString("      - uses: actions/upload-artifact@v4\n        if: always()\n        with: {name: " + out + ", path: " + out + "}\n")
+		b.WriteString("      - uses: teaselfuzz/teasel@main\n        with:\n          kind: " + f.kind +
+			"\n          duration: ${{ github.event_name == 'pull_request' && '1m' || '30m' }}\n          sarif: \"true\"\n")
 	}
 	return b.String()
 }
