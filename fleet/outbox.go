@@ -94,10 +94,18 @@ func (a *acknowledged) load() error {
 
 // forget begins the list anew: the hub has other streams than it had.
 func (a *acknowledged) forget(birth time.Time) error {
-	a.at.Birth, a.at.Cursor, a.sent = birth, 0, 0
+	if err := a.file.Truncate(0); err != nil { // what is forgotten is sent again; what were taken for sent to another hub would not be
+		return err
+	}
 	clear(a.entries)
 	clear(a.findings)
-	return errors.Join(a.file.Truncate(0), a.store())
+	before := a.at
+	a.at.Birth, a.at.Cursor, a.sent = birth, 0, 0
+	err := a.store()
+	if err != nil {
+		a.at = before // so that the next round forgets again
+	}
+	return err
 }
 
 func (a *acknowledged) store() error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -69,17 +68,6 @@ func copyFiles(t *testing.T, dir string, names ...string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// freePort returns a port that nobody listens at.
-func freePort(t *testing.T) int {
-	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer free.Close()
-	return free.Addr().(*net.TCPAddr).Port
 }
 
 // TestFleet has teasel and the hub work together as users start them.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ type S3 struct {
 
 	AccessKey, SecretKey string
 	SessionToken         string       // of temporary keys; "": none
-	Client               *http.Client // nil: http.DefaultClient
+	Client               *http.Client // nil: http.DefaultClient, which waits for ever
 
 	page string // keys in one answer to a listing; "": as many as the service gives
 }
@@ -44,7 +45,7 @@ var ErrRefused = errors.New("the access key is refused")
 // ErrNoBucket is wrapped by the error of a request to a bucket that does not exist.
 var ErrNoBucket = errors.New("there is no such bucket")
 
-// ParseS3 returns the store that a URL such as s3://bucket/prefix names.
+// ParseS3 returns the store that a URL such as s3://bucket/prefix names. Its client gives up on a service that says nothing for a minute.
 func ParseS3(text string) (*S3, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -53,7 +54,9 @@ func ParseS3(text string) (*S3, error) {
 	case u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("%.200q: expected s3://BUCKET or s3://BUCKET/PREFIX", text)
 	}
-	return &S3{Bucket: u.Host, Prefix: strings.Trim(u.Path, "/")}, nil
+	patient := http.DefaultTransport.(*http.Transport).Clone()
+	patient.ResponseHeaderTimeout = time.Minute // a service that takes a connection and says nothing holds up nobody for longer
+	return &S3{Bucket: u.Host, Prefix: strings.Trim(path.Clean("/"+u.Path), "/"), Client: &http.Client{Transport: patient}}, nil
 }
 
 // listing is the answer to ListObjectsV2.

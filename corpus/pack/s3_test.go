@@ -88,7 +88,7 @@ func TestS3Failures(t *testing.T) {
 func TestParseS3(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"s3://b": "b ", "s3://b/": "b ", "s3://b/p/q/": "b p/q",
+		"s3://b": "b ", "s3://b/": "b ", "s3://b/p/q/": "b p/q", "s3://b/p//r/../q": "b p/q",
 		"s3://": "", "s3://b?x=1": "", "s3://k:s@b": "", "http://b/p": "", "b": "",
 	} {
 		s, err := ParseS3(text)

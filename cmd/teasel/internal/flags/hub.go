@@ -83,8 +83,8 @@ func (h *Hub) Check() error {
 	switch {
 	case h.URL == "" && (h.Credentials != "" || h.CA != "" || h.Campaign != "" || h.Machine != ""):
 		return exit.Usage("for example --hub nats://127.0.0.1:4222", "--hub-creds, --hub-ca, --hub-name and --hub-machine are for --hub, which is missing")
-	case h.Hold < 0 || h.Every < 0:
-		return exit.Usage("", "--hub-hold %v, --hub-every %v: expected 0 or more", h.Hold, h.Every)
+	case h.URL != "" && (h.Hold <= 0 || h.Every <= 0):
+		return exit.Usage("", "--hub-hold %v, --hub-every %v: expected more than 0", h.Hold, h.Every)
 	}
 	return nil
 }

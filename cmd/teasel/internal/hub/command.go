@@ -76,7 +76,7 @@ stands until --runs 0. findings writes the fleet's findings to a directory, wher
 // obey does what the command asks for.
 func obey(cmd *cobra.Command, link *fleet.Link, order string, args []string, runs uint64) error {
 	ctx, stderr := cmd.Context(), cmd.ErrOrStderr()
-	change := func(*fleet.Order) {}
+	var change func(*fleet.Order)
 	switch order {
 	case "":
 		return showFleet(ctx, cmd.OutOrStdout(), link)
