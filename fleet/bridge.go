@@ -60,7 +60,8 @@ type Bridge struct {
 	sent     int
 	taken    int
 	machines []Machine
-	heard    time.Time // when machines were read
+	looked   time.Time // when machines were read
+	heard    time.Time // when the hub has answered last
 
 	// Of the goroutine alone.
 	acks      *acknowledged
@@ -362,13 +363,12 @@ func (b *Bridge) obey(ctx context.Context) error {
 		return err
 	}
 	if o.State != Stopped && o.Runs > 0 {
-		ms, err := b.link.Machines(ctx, "")
-		if err != nil {
+		if err := b.look(ctx); err != nil {
 			return err
 		}
 		var all uint64
-		for _, m := range ms {
-			all += m.Executions
+		for i := range b.machines {
+			all += b.machines[i].Executions
 		}
 		if all >= o.Runs {
 			o.State = Stopped

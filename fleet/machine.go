@@ -47,6 +47,12 @@ type Machine struct {
 // silence is how long a machine says nothing before it is said to be gone; see [Machine.Every] too.
 const silence = 30 * time.Second
 
+// plausible reports whether figures may be true. Others would spoil the sums of the fleet, and a budget would stop it.
+func (m *Machine) plausible() bool {
+	const most = 1 << 50 // executions; a million a second for thirty years
+	return m.Executions < most && m.Rate >= 0 && m.Rate < most && min(m.Corpus, m.Features, m.Findings, m.Workers, m.Sent, m.Taken, m.Waiting) >= 0
+}
+
 // Beat stores the last word of this machine.
 func (l *Link) Beat(ctx context.Context, m *Machine) error {
 	ctx, cancel := l.limit(ctx)
@@ -84,7 +90,7 @@ func (l *Link) Machines(ctx context.Context, name string) (ms []Machine, err err
 	take := func(raw *jetstream.RawStreamMsg) {
 		at, n = raw.Sequence, n+1
 		m := Machine{}
-		if json.Unmarshal(raw.Data, &m) != nil {
+		if json.Unmarshal(raw.Data, &m) != nil || !m.plausible() {
 			return
 		}
 		m.Name, m.At, m.Age = lastToken(raw.Subject), raw.Time, max(now.Sub(raw.Time), 0)
@@ -115,20 +121,41 @@ func (b *Bridge) beat(ctx context.Context) error {
 	if took := s.Elapsed - b.before.Elapsed; took > 0 && s.Executions >= b.before.Executions {
 		m.Rate = float64(s.Executions-b.before.Executions) / took.Seconds()
 	}
+	if err := b.look(ctx); err != nil {
+		return err
+	}
+	for i := range b.machines {
+		if o := &b.machines[i]; !b.beaten.IsZero() && o.Name == m.Name && o.Instance != m.Instance && o.Ended == "" {
+			b.say("name", "fleet: two machines have the name %s, the other one on %s: each hides the other's figures (give each credentials, or a --hub-machine, of its own)", m.Name, o.Host)
+		}
+	}
+	b.before, b.beaten = s, time.Now()
+	if err := b.link.Beat(ctx, &m); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.heard = time.Now()
+	b.mu.Unlock()
+	return nil
+}
+
+// wordsRead is how many machines' last words a machine reads in a round, on average: with all of them, what a hub has to answer would grow
+// with the square of the fleet.
+const wordsRead = 50
+
+// look reads the last words of all machines, unless it has done so of late.
+func (b *Bridge) look(ctx context.Context) error {
+	if n := time.Duration(len(b.machines)); n > wordsRead && time.Since(b.looked) < b.options.Every*n/wordsRead {
+		return nil
+	}
 	ms, err := b.link.Machines(ctx, "")
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
-	b.machines, b.heard = ms, time.Now()
-	b.mu.Unlock()
-	for _, other := range ms {
-		if !b.beaten.IsZero() && other.Name == m.Name && other.Instance != m.Instance && other.Ended == "" {
-			b.say("name", "fleet: two machines have the name %s, the other one on %s: each hides the other's figures (give each credentials, or a --hub-machine, of its own)", m.Name, other.Host)
-		}
-	}
-	b.before, b.beaten = s, time.Now()
-	return b.link.Beat(ctx, &m)
+	defer b.mu.Unlock()
+	b.machines, b.looked, b.heard = ms, time.Now(), time.Now()
+	return nil
 }
 
 // turn reports whether this machine does what one of the fleet has to do: of all that ask in the same round, about one.
@@ -147,13 +174,13 @@ func (b *Bridge) turn() bool {
 // Panels returns a table of the machines of the fleet as they were at the last exchange. It does not wait for the hub.
 func (b *Bridge) Panels() []view.Panel {
 	b.mu.Lock()
-	machines, since := slices.Clone(b.machines), time.Since(b.heard)
+	machines, since, looked := slices.Clone(b.machines), time.Since(b.heard), time.Since(b.looked)
 	b.mu.Unlock()
 	if len(machines) == 0 {
 		return nil
 	}
 	for i := range machines {
-		machines[i].Age += since
+		machines[i].Age += looked
 	}
 	p := Panel(machines)
 	if since > max(silence, 4*b.options.Every) { // that the others are gone cannot be said then

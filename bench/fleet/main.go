@@ -25,6 +25,7 @@ import (
 type costs struct {
 	deliver  float64 // seconds of a core for one testcase to one machine
 	round    float64 // seconds of a core for what a machine asks and says every time, without testcases
+	words    float64 // last words of other machines that a machine reads in a round, at most
 	store    float64 // seconds of the disk for one testcase
 	bytes    float64 // of a testcase on the wire
 	network  float64 // bytes a second that a hub can send
@@ -65,6 +66,7 @@ func flags(c *costs) *flag.FlagSet {
 	}{
 		{&c.deliver, "deliver", 0.97 / 94762, "seconds of a core for the delivery of one testcase to one machine"},
 		{&c.round, "round", (0.36 - 22477*0.97/94762) / 100, "seconds of a core for one round of a machine, without testcases"},
+		{&c.words, "words", 50, "last words of other machines that a machine reads in a round, at most"},
 		{&c.store, "store", 1.0 / 871, "seconds of the disk to store one testcase"},
 		{&c.bytes, "bytes", 1127, "bytes of a testcase on the wire"},
 		{&c.network, "network", 117e6, "bytes a second that a hub can send"},
@@ -135,10 +137,13 @@ func (l load) limit() string {
 	return "network"
 }
 
+// asking returns the seconds of a core that a round of a machine takes, of so many.
+func (c *costs) asking(machines float64) float64 { return c.round + min(c.words, machines)*c.deliver }
+
 // serve returns the load of a server to which this many clients are connected, while this many testcases a second come in.
 func (c *costs) serve(clients, sent float64) load {
 	delivered := sent * clients
-	return load{core: clients/c.every*c.round + delivered*c.deliver, disk: sent * c.store, network: delivered * c.bytes / c.network}
+	return load{core: clients/c.every*c.asking(clients) + delivered*c.deliver, disk: sent * c.store, network: delivered * c.bytes / c.network}
 }
 
 // arrangement is a way to connect machines: of the servers, that with the most to do.
@@ -160,7 +165,7 @@ var arrangements = []arrangement{
 	{"a hub with leaf nodes", func(c *costs, n, sent float64) load {
 		leaves := math.Ceil(n / c.leafSize)
 		hub, leaf := c.serve(leaves, sent), c.serve(min(n, c.leafSize), sent)
-		hub.core += n / c.every * c.round / 2 // figures go through the leaf to the hub
+		hub.core += n / c.every * (c.asking(n) - c.round/2) // figures go through the leaf to the hub, and come from it
 		if hub.worst() > leaf.worst() {
 			return hub
 		}

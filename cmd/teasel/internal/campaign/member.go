@@ -42,6 +42,9 @@ func JoinFleet(ctx context.Context, o *flags.Options, m *corpus.Meta, dir, suffi
 	if err != nil {
 		return nil, err
 	}
+	if c.URL == o.Hub.URL && fleet.Redact(c.URL) != c.URL {
+		fmt.Fprintln(stderr, "teasel: warning: --hub has a password or a token, which is kept in the campaign's directory: write ${NAME} for it, and set the environment variable NAME")
+	}
 	link, err := fleet.Dial(c)
 	if link == nil {
 		return nil, HubError(err)

@@ -46,7 +46,10 @@ const fleetGroup = "Fleet"
 
 // Config returns how to reach the hub: campaign and machine are the names if neither the flags nor the credentials say others.
 func (h *Hub) Config(campaign, machine string) (c fleet.Config, err error) {
-	c = fleet.Config{URL: h.URL, CA: h.CA, Campaign: h.Campaign, Machine: h.Machine}
+	c = fleet.Config{CA: h.CA, Campaign: h.Campaign, Machine: h.Machine}
+	if c.URL, err = Expand("--hub", h.URL); err != nil {
+		return c, err
+	}
 	if h.Credentials != "" {
 		if c.Credentials, err = fleet.ReadCredentials(h.Credentials); err != nil {
 			return c, exit.Usage("'teasel-hub init' makes a file for each machine", "--hub-creds: %w", err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -82,24 +81,19 @@ func badURL(format string, args ...any) error {
 	return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf(format, args...), Hint: "for example: --url http://127.0.0.1:8080/mcp"}
 }
 
-var variable = regexp.MustCompile(`\$\{([^}]*)\}`)
-
 // header returns the lines with the values of variables.
 func (o *httpOptions) header() (lines []string, err error) {
 	for _, h := range o.Header {
 		if name, _, ok := strings.Cut(h, ":"); !ok || strings.TrimSpace(name) == "" || strings.ContainsAny(h, "\r\n") {
 			return nil, exit.Usage("for example: --header 'Authorization: Bearer ${TOKEN}'", "--header %q: expected 'Name: value'", h)
 		}
-		lines = append(lines, variable.ReplaceAllStringFunc(h, func(v string) string {
-			name := v[2 : len(v)-1]
-			value, set := os.LookupEnv(name)
-			if !set && err == nil {
-				err = exit.Usage("for example: "+name+"=... teasel mcp ...", "--header %q: the environment variable %s is not set", h, name)
-			}
-			return value
-		}))
+		line, err := flags.Expand("--header", h)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
 	}
-	return lines, err
+	return lines, nil
 }
 
 // tls returns which certificates are accepted.
