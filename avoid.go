@@ -2,7 +2,7 @@ package teasel
 
 import "github.com/teaselfuzz/teasel/internal/forecast"
 
-// avoidance leaves out inputs that stages have made and of which a known fault is to be expected, while faults take more than their share:
+// avoidance leaves out inputs that were made at random and of which a known fault is to be expected, while faults take more than their share:
 // where what is made of every testcase may fault, passing over testcases does not help. What is expected is learnt from what has run.
 // In what the share leaves everything runs, so that a fault behind a known one is found, and what was expected wrongly is corrected.
 type avoidance struct {

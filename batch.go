@@ -73,11 +73,8 @@ func (w *Worker[T]) Slot() *T {
 }
 
 // Commit adds the input in the slot to the batch, and executes the batch when it is full. The error is [ErrStop] when the campaign is
-// over; a stage returns any error as it is. While known faults take more than their share, inputs that look like them are left out.
+// over; a stage returns any error as it is.
 func (w *Worker[T]) Commit(ctx context.Context) error {
-	if w.avoid.active && w.avoids(w.filling.ins[w.fill]) {
-		return nil
-	}
 	if !w.marked {
 		w.marked = true
 		w.filling.origins = append(w.filling.origins, mark[T]{w.fill, w.from})
@@ -86,6 +83,15 @@ func (w *Worker[T]) Commit(ctx context.Context) error {
 		return nil
 	}
 	return w.Flush(ctx)
+}
+
+// chance is Commit for an input that was made at random: there are others like it, so that it is left out while known faults take more than
+// their share and it looks like them. What a stage makes in an order of its own is made once, and always runs.
+func (w *Worker[T]) chance(ctx context.Context) error {
+	if w.avoid.active && w.avoids(w.filling.ins[w.fill]) {
+		return nil
+	}
+	return w.Commit(ctx)
 }
 
 // Flush executes the inputs that were committed and have not run yet. With a [Pipeliner] it may return while they run. Its errors
