@@ -21,7 +21,8 @@ func checkEarlier(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	Chunks(comparable(b), chunk, func(part int, look []script.Step) {
 		var before []script.Step
 		for _, s := range look {
-			before = append(before, slices.Repeat([]script.Step{s}, looksOf(s.Line))...)
+			m := jsonrpc.Parse(s.Line)
+			before = append(before, slices.Repeat([]script.Step{s}, looksOf(&m))...)
 		}
 		emit(fmt.Sprintf("others between %d", part), script.NewFresh(EarlierRequests, slices.Concat(before, others, look)...))
 	})
@@ -43,31 +44,13 @@ func otherClients(http bool) []script.Step {
 	}
 }
 
-// looksOf returns how often a request has to give the same answer before another one means something.
-func looksOf(line []byte) int {
-	if m := jsonrpc.Parse(line); m.Method == "tools/call" {
-		return ToolLooks
-	}
-	return 2
-}
-
 // afterOthers compares the answers to requests with those to the same, after other clients have asked.
 func (j *Case) afterOthers() {
 	for last := len(j.Transcript.Script.Steps) - 1; last > 1; last-- {
-		before := j.equalBefore(last)
-		sent := j.single(last)
-		if sent == nil || len(before) < looksOf(sent.Raw) {
-			continue
+		if latest, sent := j.changed(last); sent != nil {
+			j.report(RuleEarlierRequests, j.subject(sent), "", fmt.Sprintf("%s was answered with %s after requests of other clients, and with %s before them.",
+				jsonrpc.Cut(sent.Raw, 160), jsonrpc.Cut(j.answer(sent).Raw, 160), jsonrpc.Cut(j.answer(j.single(latest)).Raw, 160)))
+			return
 		}
-		latest := before[len(before)-1]
-		if slices.ContainsFunc(before, func(i int) bool { same, ok := j.exactly(i, latest); return !ok || !same }) {
-			continue
-		}
-		if same, answered := j.exactly(latest, last); !answered || same || records(sent) {
-			continue
-		}
-		j.report(RuleEarlierRequests, j.subject(sent), "", fmt.Sprintf("%s was answered with %s after requests of other clients, and with %s before them.",
-			jsonrpc.Cut(sent.Raw, 160), jsonrpc.Cut(j.answer(sent).Raw, 160), jsonrpc.Cut(j.answer(j.single(latest)).Raw, 160)))
-		return
 	}
 }

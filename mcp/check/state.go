@@ -330,28 +330,12 @@ func sameButTime(x, y *mutate.JSON) bool {
 // afterGarbage compares requests before garbage with the same after it.
 func (j *Case) afterGarbage() {
 	for last := len(j.Transcript.Script.Steps) - 1; last >= 3; last-- {
-		before := j.equalBefore(last)
-		times := 2
-		if m := j.single(last); m != nil && m.Message.Method == "tools/call" {
-			times = ToolLooks
-		}
-		if len(before) < times {
-			continue
-		}
-		before = before[len(before)-times:]
-		latest := before[times-1]
-		if slices.ContainsFunc(before, func(i int) bool { same, ok := j.exactly(i, latest); return !ok || !same }) {
-			continue
-		}
-		if same, answered := j.exactly(latest, last); !answered || same {
+		latest, sent := j.changed(last)
+		if sent == nil {
 			continue
 		}
 		useless, ok := j.useless(latest+1, last)
 		if !ok || useless == 0 {
-			continue
-		}
-		sent := j.single(last)
-		if records(sent) {
 			continue
 		}
 		j.report(RuleSameAfterGarbage, j.subject(sent), "", fmt.Sprintf(
@@ -359,6 +343,32 @@ func (j *Case) afterGarbage() {
 			jsonrpc.Cut(sent.Raw, 160), jsonrpc.Cut(j.answer(sent).Raw, 160), useless, jsonrpc.Cut(j.answer(j.single(latest)).Raw, 160)))
 		return
 	}
+}
+
+// changed returns the line of a step whose answer is another than those to the equal steps before it, the latest of which were answered
+// alike so often that this means something; nil: it is not. latest is the last of these steps.
+func (j *Case) changed(last int) (latest int, sent *script.Sent) {
+	before, sent := j.equalBefore(last), j.single(last)
+	if sent == nil || len(before) < looksOf(&sent.Message) {
+		return 0, nil
+	}
+	before = before[len(before)-looksOf(&sent.Message):]
+	latest = before[len(before)-1]
+	if slices.ContainsFunc(before, func(i int) bool { same, ok := j.exactly(i, latest); return !ok || !same }) {
+		return 0, nil
+	}
+	if same, answered := j.exactly(latest, last); !answered || same || records(sent) {
+		return 0, nil
+	}
+	return latest, sent
+}
+
+// looksOf returns how often a request has to give the same answer before another one means something.
+func looksOf(m *jsonrpc.Message) int {
+	if m.Method == "tools/call" {
+		return ToolLooks
+	}
+	return 2
 }
 
 // equalBefore returns the steps before one that are equal to it.
