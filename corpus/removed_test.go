@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
-// Whoever removes the directory of a campaign that runs, or a part of it, is told that this is the reason, by the next event of any kind.
+// Where the directory of a campaign that runs is removed, or a part of it, the next event of any kind returns an error that says so.
 func TestRemoved(t *testing.T) {
 	for name, e := range map[string]teasel.Event{
 		"a testcase":  added("one", 1),
