@@ -148,7 +148,7 @@ func readAction(t *testing.T) *action {
 func newRunner(t *testing.T, a *action, dir, event string, inputs map[string]string) *runner {
 	t.Helper()
 	r := &runner{t: t, dir: dir, values: map[string]string{"github.event_name": event, "github.action_path": "/nowhere", "github.run_id": "1", "github.run_attempt": "1",
-		"github.token": "secret", "github.event.pull_request.number": "17"}}
+		"github.token": "secret", "github.event.pull_request.number": "17", "steps.fuzz.outputs.sarif": ""}}
 	for name, in := range a.Inputs {
 		v, given := inputs[name]
 		if in.Required && !given {
@@ -333,6 +333,33 @@ func TestActionUnreached(t *testing.T) {
 	status, log := night.run(a)
 	if status != 4 || !artifact(night) || !slices.ContainsFunc(night.used, func(u string) bool { return strings.HasPrefix(u, "actions/cache/save@") }) || !strings.Contains(log, "::error::teasel cannot push") {
 		t.Errorf("the night ended with status %d, and used %q\n%s", status, night.used, log)
+	}
+}
+
+// A night begins without testcases that cannot be pulled, and says so. Where there is no report, there is none to upload.
+func TestActionWithoutCorpus(t *testing.T) {
+	t.Parallel()
+	a := readAction(t)
+	place := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(place, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	in := sample(t, "go", dir)
+	in["corpus"], in["sarif"] = place, "true"
+	uploads := func(r *runner) bool {
+		return slices.ContainsFunc(r.used, func(u string) bool { return strings.HasPrefix(u, "github/codeql-action/upload-sarif@") })
+	}
+	night := newRunner(t, a, dir, "schedule", in)
+	status, log := night.run(a)
+	if status != 4 || !strings.Contains(log, "::warning::teasel runs without the testcases of "+place) || !strings.Contains(log, "::error::teasel cannot push") || !uploads(night) {
+		t.Errorf("the night ended with status %d, and used %q\n%s", status, night.used, log)
+	}
+	checkReports(t, night, "go")
+	in["command"], in["corpus"] = "./nowhere", ""
+	broken := newRunner(t, a, dir, "schedule", in)
+	if status, log := broken.run(a); status < 2 || uploads(broken) {
+		t.Errorf("a run without reports ended with status %d, and used %q\n%s", status, broken.used, log)
 	}
 }
 
