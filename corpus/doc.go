@@ -10,6 +10,7 @@
 //	                  by AFL++'s names
 //	queue/            the corpus again under AFL++'s names, in a campaign that has joined one of AFL++'s
 //	findings/         one file per finding, with all that is needed to reproduce it
+//	sources.json      the source files that the testcases reach, and those that none does, where that is known
 //	stats.csv         a line for every progress event
 //	fuzzer_stats      and plot_data: as AFL++ 4 writes them, for its tools and those of others
 //	lock              held, and with the process id in it, while a campaign runs

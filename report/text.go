@@ -27,6 +27,7 @@ var stoppedTexts = map[string]string{
 	"memory":      "stopped early: teasel held more memory than --max-memory allows",
 	"findings":    "stopped early: as many findings as --stop-after asks for",
 	"interrupted": "stopped early: interrupted",
+	"unreached":   "nothing was fuzzed: what has changed reaches none of it",
 	"gone":        "stopped early: the target has ended, and is not teasel's to start again",
 	"failed":      "failed: the error says why",
 }

@@ -155,3 +155,24 @@ func CodeLines(programs []Code, file string) (ls Lines, ok bool) {
 	}
 	return ls, len(at) > 0
 }
+
+// CodeFiles returns the source files that have blocks, sorted: those with a block that was reached, and the others.
+func CodeFiles(programs []Code) (reached, missed []string) {
+	files := map[string]bool{}
+	for _, p := range programs {
+		for i, b := range p.Blocks {
+			if b.File != "" && (p.Hidden == nil || !p.Hidden(b.File)) {
+				_, ok := p.Reached[teasel.Feature(i)]
+				files[b.File] = files[b.File] || ok
+			}
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		if files[file] {
+			reached = append(reached, file)
+		} else {
+			missed = append(missed, file)
+		}
+	}
+	return reached, missed
+}

@@ -31,6 +31,10 @@ func TestCode(t *testing.T) {
 			t.Errorf("%q has lines", file)
 		}
 	}
+	more := append(c, Code{Blocks: []blocks.Block{{File: "/s/b/y.c", Line: 9}, {File: "/s/c/z.c", Line: 1}}})
+	if reached, missed := CodeFiles(more); !reflect.DeepEqual(reached, []string{"/s/a/x.c"}) || !reflect.DeepEqual(missed, []string{"/s/b/y.c", "/s/c/z.c"}) {
+		t.Errorf("reached are %q, and missed %q", reached, missed)
+	}
 	if ps := CodePanels([]Code{{}}); ps != nil {
 		t.Errorf("panels of nothing: %v", ps)
 	}

@@ -176,6 +176,7 @@ var statusTexts = map[string]string{
 	"findings":    "ended: as many findings as --stop-after asks for",
 	"memory":      "ended: teasel held more memory than --max-memory allows",
 	"fleet":       "ended: the fleet was told to stop",
+	"unreached":   "not fuzzed: what has changed reaches nothing of it",
 	"gone":        "ended: the target has ended, and is not teasel's to start again",
 	"interrupted": "interrupted",
 	"failed":      "failed",

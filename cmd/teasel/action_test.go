@@ -148,7 +148,7 @@ func readAction(t *testing.T) *action {
 func newRunner(t *testing.T, a *action, dir, event string, inputs map[string]string) *runner {
 	t.Helper()
 	r := &runner{t: t, dir: dir, values: map[string]string{"github.event_name": event, "github.action_path": "/nowhere", "github.run_id": "1", "github.run_attempt": "1",
-		"github.token": "secret", "github.event.pull_request.number": "17", "steps.fuzz.outputs.sarif": ""}}
+		"github.token": "secret", "github.event.pull_request.number": "17", "github.event.pull_request.base.sha": "", "steps.fuzz.outputs.sarif": ""}}
 	for name, in := range a.Inputs {
 		v, given := inputs[name]
 		if in.Required && !given {
@@ -361,6 +361,45 @@ func TestActionWithoutCorpus(t *testing.T) {
 	if status, log := broken.run(a); status < 2 || uploads(broken) {
 		t.Errorf("a run without reports ended with status %d, and used %q\n%s", status, broken.used, log)
 	}
+}
+
+// A pull request that changes nothing that a target is built from does not fuzz it, and says so; where the commit to compare with is not there,
+// it does.
+func TestActionChanged(t *testing.T) {
+	t.Parallel()
+	requireProgram(t, "git")
+	a := readAction(t)
+	dir := t.TempDir()
+	in := sample(t, "go", dir)
+	in["changed-only"], in["new-only"] = "true", "false"
+	git := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-q", "-m", "base")
+	base := git("rev-parse", "HEAD")
+	pull := func(base, words string, want int) {
+		t.Helper()
+		r := newRunner(t, a, dir, "pull_request", in)
+		r.values["github.event.pull_request.base.sha"] = base
+		if status, log := r.run(a); status != want || !strings.Contains(log, words) {
+			t.Errorf("status %d, want %d and %q\n%s", status, want, words, log)
+		}
+	}
+	pull(base, "FuzzParse is left out: nothing that has changed since "+base, 0)
+	pull(strings.Repeat("0", 39)+"1", "::warning::teasel fuzzes whatever has changed", 1)
+	if err := os.WriteFile(filepath.Join(dir, "more.go"), []byte("package m\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	git("add", ".")
+	pull(base, "go/panic", 1)
 }
 
 // checkReports looks at what a run has written.

@@ -17,6 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // run prepares, runs and reports a campaign in a directory, which it closes.
@@ -104,6 +105,9 @@ func (p *Plan[T]) conclude(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summa
 	if p.Triage != nil {
 		runErr = errors.Join(runErr, dir.WriteTriaged(p.Triage.ended(&sum)))
 	}
+	if e := p.keepSources(dir); e != nil && runErr == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: warning: %v\n", e)
+	}
 	sum.Unconfirmed = withUntried(sum.Unconfirmed, dir.Summary().Unconfirmed)
 	if runErr != nil {
 		return p.failed(cmd, dir, sum, runErr)
@@ -119,6 +123,15 @@ func (p *Plan[T]) conclude(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summa
 		return err
 	}
 	return &exit.Error{Status: exit.StatusInterrupted, Hint: "run the same command again to triage all inputs"}
+}
+
+// keepSources notes which source files the testcases reach, if the kind knows that.
+func (p *Plan[T]) keepSources(dir *corpus.Dir) error {
+	m := dir.Meta()
+	if l, ok := p.Kind.Paneler(&m, dir.Path()).(view.Liner); ok {
+		return KeepSources(dir, l.Files)
+	}
+	return nil
 }
 
 // gone returns the finding that an error of the campaign is.

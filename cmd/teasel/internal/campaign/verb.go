@@ -13,7 +13,9 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mutate"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // Verb is the verb of a kind of target that is started by a command, or reached at an address. Its flags are stored with the campaign.
@@ -48,6 +50,17 @@ func Run[T any](cmd *cobra.Command, kind string, v Verb[T]) error {
 	if !l.DryRun {
 		if err := flags.CheckOut(l.Out); err != nil {
 			return err
+		}
+	}
+	if l.ChangedSince != "" && !l.DryRun {
+		reason, err := unreached(cmd.Context(), &l.Options, stderr)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			fmt.Fprintf(stderr, "teasel: not fuzzed: %s\n", plain.Line(reason))
+			target := strings.Join(l.Command, " ")
+			return ReportUnreached(cmd, &l.Options, kind, target, []report.Skip{{Subject: target, Reason: reason}})
 		}
 	}
 	p, err := v.Plan(cmd.Context(), stderr, nil)

@@ -27,27 +27,28 @@ const DefaultOut = "teasel-out"
 // Options are the flags that mean the same for every kind of target. They are stored with the campaign, so that
 // resume runs it as it was run.
 type Options struct {
-	Duration  time.Duration   `json:"duration"`
-	Runs      uint64          `json:"runs"`
-	Workers   int             `json:"workers"`
-	Seed      uint64          `json:"seed"`
-	Timeout   time.Duration   `json:"timeout"`
-	Out       string          `json:"out"`
-	Corpus    []string        `json:"corpus,omitempty"`
-	Dict      []string        `json:"dict,omitempty"`
-	Profile   string          `json:"profile"`
-	Format    string          `json:"-"`
-	Reports   []ReportFile    `json:"-"`
-	FailOn    teasel.Severity `json:"-"`
-	Baseline  string          `json:"-"`
-	NoUI      bool            `json:"-"`
-	UI        string          `json:"-"`
-	UIToken   string          `json:"-"`
-	Fresh     bool            `json:"-"`
-	StopAfter int             `json:"stop_after,omitempty"`
-	Memory    Size            `json:"memory"`
-	Hub       Hub             `json:"hub,omitzero"`
-	Scratch   Size            `json:"max_scratch"`
+	Duration     time.Duration   `json:"duration"`
+	Runs         uint64          `json:"runs"`
+	Workers      int             `json:"workers"`
+	Seed         uint64          `json:"seed"`
+	Timeout      time.Duration   `json:"timeout"`
+	Out          string          `json:"out"`
+	Corpus       []string        `json:"corpus,omitempty"`
+	Dict         []string        `json:"dict,omitempty"`
+	Profile      string          `json:"profile"`
+	Format       string          `json:"-"`
+	Reports      []ReportFile    `json:"-"`
+	FailOn       teasel.Severity `json:"-"`
+	Baseline     string          `json:"-"`
+	ChangedSince string          `json:"-"`
+	NoUI         bool            `json:"-"`
+	UI           string          `json:"-"`
+	UIToken      string          `json:"-"`
+	Fresh        bool            `json:"-"`
+	StopAfter    int             `json:"stop_after,omitempty"`
+	Memory       Size            `json:"memory"`
+	Hub          Hub             `json:"hub,omitzero"`
+	Scratch      Size            `json:"max_scratch"`
 	Mutation
 	Isolation
 
@@ -63,7 +64,8 @@ func AddOptions(cmd *cobra.Command, o *Options) {
 	f.IntVar(&o.Workers, "workers", 1, "workers that fuzz side by side, each with a target of its own")
 	f.Uint64Var(&o.Seed, "seed", 0, "seed of all randomness: with one worker the same seed gives the same run (default: drawn and printed)")
 	f.DurationVar(&o.Timeout, "timeout", 0, "time limit of one request or run (default: the profile's)")
-	f.StringVarP(&o.Out, "out", "o", DefaultOut, "directory of the campaign; one on the same target that is there already is moved aside, and its testcases and findings are where this one begins")
+	o.Out = DefaultOut
+	f.VarP(Named(&o.Out), "out", "o", "directory of the campaign; one on the same target that is there already is moved aside, and its testcases and findings are where this one begins")
 	f.BoolVar(&o.Fresh, "fresh", false, "begin anew, whatever an earlier campaign in the same directory has learnt")
 	f.StringArrayVar(&o.Corpus, "corpus", nil, "directory, or zip archive, of inputs to begin with; may be given several times")
 	f.StringArrayVar(&o.Dict, "dict", nil, "dictionary of tokens, in the format of AFL and libFuzzer; may be given several times")
@@ -71,6 +73,7 @@ func AddOptions(cmd *cobra.Command, o *Options) {
 	AddReports(cmd, o)
 	f.Var(Severity(&o.FailOn), "fail-on", "exit with status 1 only for findings at least this bad")
 	AddBaseline(cmd, &o.Baseline)
+	f.Var(Named(&o.ChangedSince), "changed-since", "commit, such as origin/main: fuzz only what the files reach that have changed since, as far as that is known")
 	f.BoolVar(&o.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	AddPage(cmd, o)
 	f.IntVar(&o.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit")
@@ -78,14 +81,14 @@ func AddOptions(cmd *cobra.Command, o *Options) {
 	AddHub(f, &o.Hub)
 	AddIsolation(f, &o.Isolation, &o.Scratch)
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
-	SetGroup(f, campaignGroup, "duration", "runs", "workers", "seed", "timeout", "out", "fresh", "profile", "stop-after", "max-memory")
+	SetGroup(f, campaignGroup, "duration", "runs", "workers", "seed", "timeout", "out", "fresh", "profile", "stop-after", "max-memory", "changed-since")
 	SetGroup(f, "Inputs", "corpus", "dict", "stages", "minimize", "weights")
 	SetGroup(f, resultsGroup, "fail-on", "baseline", "no-ui")
 }
 
 // AddPage gives a command the flags of the page that it serves.
 func AddPage(cmd *cobra.Command, o *Options) {
-	cmd.Flags().StringVar(&o.UI, "ui", "", "address at which to serve a page that shows the campaign, for example 127.0.0.1:8080")
+	cmd.Flags().Var(Named(&o.UI), "ui", "address at which to serve a page that shows the campaign, for example 127.0.0.1:8080")
 	cmd.Flags().StringVar(&o.UIToken, "ui-token", "", "secret that the page asks for; needed if --ui is no loopback address (better: set TEASEL_UI_TOKEN)")
 	SetGroup(cmd.Flags(), resultsGroup, "ui", "ui-token")
 }

@@ -84,6 +84,31 @@ func (c choiceValue) Set(text string) error {
 	return fmt.Errorf("expected one of %s", strings.Join(c.choices, ", "))
 }
 
+// Named returns the value of a flag that names something, such as a file or an address. An empty text names nothing: most often it comes from a
+// variable that is not set, and a run without what the flag is for would not be what was asked for.
+func Named(value *string) pflag.Value { return namedValue{value} }
+
+type namedValue struct{ value *string }
+
+func (n namedValue) String() string {
+	if n.value == nil {
+		return ""
+	}
+	return *n.value
+}
+
+func (n namedValue) Type() string { return "string" }
+
+func (n namedValue) Set(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return errEmpty
+	}
+	*n.value = text
+	return nil
+}
+
+var errEmpty = errors.New("it is empty: leave the flag out, or set the variable that it comes from")
+
 // Severity returns the value of a flag that takes a severity from low on.
 func Severity(value *teasel.Severity) pflag.Value { return severityValue{value} }
 

@@ -113,3 +113,24 @@ func (c *codePanel) Lines(_ []teasel.Entry, file string) (view.Lines, bool) {
 	all, _ := c.code()
 	return view.CodeLines(all, file)
 }
+
+// Files implements [view.Liner].
+func (c *codePanel) Files([]teasel.Entry) (reached, missed []string) {
+	all, _ := c.code()
+	return view.CodeFiles(all)
+}
+
+// filesOf returns the source files of the binary of a fuzz test, those with code that testcases of this test reach apart.
+func (c *codePanel) filesOf(t *fuzzTest, entries []teasel.Entry) (reached, missed []string) {
+	c.mu.Lock()
+	i := slices.IndexFunc(c.programs, func(p *testProgram) bool { return p.path == t.target.Binary })
+	c.mu.Unlock()
+	if i < 0 {
+		return nil, nil
+	}
+	known, err := c.programs[i].read()
+	if err != nil {
+		return nil, nil
+	}
+	return view.CodeFiles([]view.Code{{Blocks: known, Reached: countersOf(t, entries), Hidden: c.hidden}})
+}

@@ -86,8 +86,8 @@ it from then on. What is worth keeping otherwise is kept outside of the reposito
 
 func (o *options) flags() overlay.Flags { return overlay.Flags{Race: o.Race, Tags: o.Tags} }
 
-// runTests runs the fuzz tests that the options name, or lists them.
-func runTests(cmd *cobra.Command, o *options) error {
+// check refuses values that make no sense.
+func (o *options) check(cmd *cobra.Command) error {
 	if err := errors.Join(flags.CheckNumbers(cmd.Flags()), o.Check()); err != nil {
 		return err
 	}
@@ -104,7 +104,12 @@ func runTests(cmd *cobra.Command, o *options) error {
 	if o.Cover != "" && o.Sandbox {
 		return exit.Usage("leave one of them out", "--cover and --sandbox exclude one another: 'go test', which writes the profile, has no sandbox")
 	}
-	if err := checkCover(o.Cover); err != nil {
+	return checkCover(o.Cover)
+}
+
+// runTests runs the fuzz tests that the options name, or lists them.
+func runTests(cmd *cobra.Command, o *options) error {
+	if err := o.check(cmd); err != nil {
 		return err
 	}
 	if err := o.LoadBaseline("go", o.Accept); err != nil {
@@ -119,21 +124,27 @@ func runTests(cmd *cobra.Command, o *options) error {
 		o.Packages = []string{"."}
 	}
 	s, err := findTests(cmd.Context(), o, cmd.ErrOrStderr())
-	if err != nil {
-		return err
+	if err == nil && o.ChangedSince != "" {
+		err = s.leaveOutUnreached(cmd.Context(), cmd.ErrOrStderr())
 	}
-	if o.DryRun {
+	switch {
+	case err != nil:
+		return err
+	case o.DryRun:
 		for _, pkg := range s.packages {
 			for _, t := range pkg.Tests {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", pkg.Path, t.Name)
 			}
 		}
 		return nil
-	}
-	if s.builder.Mode == overlay.ModeNative {
-		if o.Sandbox {
-			return exit.Usage("leave --sandbox out, or use another version of Go", "--sandbox: %s is not as teasel expects it, and 'go test -fuzz', which would run instead, has none", s.builder.Toolchain.Version)
+	case len(s.packages) == 0:
+		if err := campaign.ReportUnreached(cmd, &o.Options, "go", s.title(), s.skipped); err != nil || len(s.broken) == 0 {
+			return err
 		}
+		return s.incomplete()
+	case s.builder.Mode == overlay.ModeNative && o.Sandbox:
+		return exit.Usage("leave --sandbox out, or use another version of Go", "--sandbox: %s is not as teasel expects it, and 'go test -fuzz', which would run instead, has none", s.builder.Toolchain.Version)
+	case s.builder.Mode == overlay.ModeNative:
 		return s.runNative(cmd)
 	}
 	if s.scratch, err = campaign.Isolate(cmd.Context(), &o.Isolation, o.Scratch, cmd.ErrOrStderr(), nil); err != nil {

@@ -235,16 +235,18 @@ func countersReached(tests []*fuzzTest) (c report.Coverage) {
 		if err != nil {
 			continue
 		}
-		counters := corpus.EdgeSet{} // the features of counters are as those of edges
-		for i := range s.Entries {
-			counters.Add(s.Entries[i].Features)
-		}
-		for counter := range counters {
-			if counter < teasel.Feature(t.target.Counters) { // higher numbers are states that a test observes
-				c.Counters.Reached++
-			}
-		}
+		c.Counters.Reached += len(countersOf(t, s.Entries))
 		c.Counters.Total += t.target.Counters
 	}
 	return c
+}
+
+// countersOf returns the counters that testcases of a fuzz test reach.
+func countersOf(t *fuzzTest, entries []teasel.Entry) corpus.EdgeSet {
+	counters := corpus.EdgeSet{} // the features of counters are as those of edges
+	for i := range entries {
+		counters.Add(entries[i].Features)
+	}
+	maps.DeleteFunc(counters, func(f teasel.Feature, _ struct{}) bool { return f >= teasel.Feature(t.target.Counters) }) // states that a test observes
+	return counters
 }

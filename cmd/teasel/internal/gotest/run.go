@@ -81,7 +81,9 @@ func (s *testRun) prepare(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	if s.options.Out == "" {
-		s.options.Out = filepath.Join(cache, "corpus")
+		if s.options.Out, err = defaultOut(); err != nil {
+			return err
+		}
 	}
 	if err := corpus.Writable(s.options.Out); err != nil {
 		return exit.Usage("choose another directory with --out", "%w", err)
@@ -161,6 +163,7 @@ func (s *testRun) run(cmd *cobra.Command) (err error) {
 	}
 	s.recorder.End(s.stopped)
 	_ = live.Close() // what it could not show is in the report
+	s.keepSources(w)
 	var uncovered error
 	if o.Cover != "" && cmd.Context().Err() == nil {
 		uncovered = s.cover(cmd.Context(), w)

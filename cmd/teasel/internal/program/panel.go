@@ -89,6 +89,11 @@ func (p *panel) Lines(entries []teasel.Entry, file string) (view.Lines, bool) {
 	return view.CodeLines(p.code(entries), file)
 }
 
+// Files implements [view.Liner].
+func (p *panel) Files(entries []teasel.Entry) (reached, missed []string) {
+	return view.CodeFiles(p.code(entries))
+}
+
 // coverage counts edges, which only an instrumented program has.
 func coverage(m *corpus.Meta, entries []teasel.Entry) (c report.Coverage) {
 	if m.Edges == 0 {
