@@ -117,7 +117,7 @@ another kind of target, and inputs that are too big or do not match their names,
 }
 
 func addEndpoint(cmd *cobra.Command, endpoint *string) {
-	cmd.Flags().StringVar(endpoint, "s3-endpoint", "", "URL of the S3-compatible service (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or AWS in AWS_REGION)")
+	cmd.Flags().Var(flags.Named(endpoint), "s3-endpoint", "URL of the S3-compatible service (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, or AWS in AWS_REGION)")
 }
 
 // newCarrier returns what carries packs to and from a place.

@@ -15,7 +15,7 @@ func SeeHelp(cmd *cobra.Command) string { return "see '" + cmd.CommandPath() + "
 func Args(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if least <= len(args) && len(args) <= most {
-			return nil
+			return CheckEmpty(cmd, args)
 		}
 		if most == 0 {
 			return exit.Usage(SeeHelp(cmd), "%s takes no arguments: unexpected %q", cmd.Name(), args[0])
@@ -44,4 +44,14 @@ func KnownVerb(cmd *cobra.Command, args []string) error {
 		hint = "did you mean '" + cmd.CommandPath() + " " + name + "'?"
 	}
 	return exit.Usage(hint, "unknown command %q: expected one of %s", args[0], strings.Join(names, ", "))
+}
+
+// CheckEmpty refuses arguments that are empty: they name nothing, and most often come from a variable that is not set.
+func CheckEmpty(cmd *cobra.Command, args []string) error {
+	for i, a := range args {
+		if strings.TrimSpace(a) == "" {
+			return exit.Usage("is a variable not set that it comes from? "+SeeHelp(cmd), "argument %d of '%s' is empty", i+1, cmd.CommandPath())
+		}
+	}
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // AddBaseline gives a command the flag that names an earlier run.
 func AddBaseline(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "baseline", "", "JSON report or campaign's directory of an earlier run: its findings are known and do not fail this one")
+	cmd.Flags().Var(Named(path), "baseline", "JSON report or campaign's directory of an earlier run: its findings are known and do not fail this one")
 }
 
 // LoadBaseline reads which findings are known before a run of a kind of target: those of --baseline, and those that the configuration

@@ -85,7 +85,7 @@ type Configured struct {
 
 // AddConfigured gives a command the flags of a single run.
 func AddConfigured(cmd *cobra.Command, into *Configured, dryRun string) {
-	cmd.Flags().StringVar(&into.Config, "config", "", "configuration file (default teasel.toml, if there is one)")
+	cmd.Flags().Var(Named(&into.Config), "config", "configuration file (default teasel.toml, if there is one)")
 	cmd.Flags().BoolVar(&into.DryRun, "dry-run", false, dryRun)
 	SetGroup(cmd.Flags(), campaignGroup, "config", "dry-run")
 }

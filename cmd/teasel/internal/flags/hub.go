@@ -25,9 +25,9 @@ type Hub struct {
 
 // AddHub gives a command the flags of a fleet's hub.
 func AddHub(f *pflag.FlagSet, h *Hub) {
-	f.StringVar(&h.URL, "hub", "", "fuzz as one machine of a fleet, whose hub is at this address: nats://HOST:4222 or tls://HOST:4222; several of a cluster are separated by commas")
+	f.Var(Named(&h.URL), "hub", "fuzz as one machine of a fleet, whose hub is at this address: nats://HOST:4222 or tls://HOST:4222; several of a cluster are separated by commas")
 	AddHubLogin(f, h)
-	f.StringVar(&h.Machine, "hub-machine", "", "name of this machine in the fleet (default: that of the credentials, or the host's and a number)")
+	f.Var(Named(&h.Machine), "hub-machine", "name of this machine in the fleet (default: that of the credentials, or the host's and a number)")
 	f.DurationVar(&h.Hold, "hub-hold", time.Minute, "how long a testcase must have been kept before it is sent to the hub")
 	f.DurationVar(&h.Every, "hub-every", 10*time.Second, "time between two exchanges with the hub, on average; findings are sent at once")
 	SetGroup(f, fleetGroup, "hub", "hub-machine", "hub-hold", "hub-every")
@@ -35,9 +35,9 @@ func AddHub(f *pflag.FlagSet, h *Hub) {
 
 // AddHubLogin gives a command the flags with which a hub is entered.
 func AddHubLogin(f *pflag.FlagSet, h *Hub) {
-	f.StringVar(&h.Credentials, "hub-creds", "", "file with the credentials of this machine, as 'teasel-hub init' writes it; or one of NATS, with a seed or a token")
-	f.StringVar(&h.CA, "hub-ca", "", "file with the certificate of the authority that has signed the hub's")
-	f.StringVar(&h.Campaign, "hub-name", "", "name of the campaign on the hub (default: that of the credentials, or the kind and the target's name)")
+	f.Var(Named(&h.Credentials), "hub-creds", "file with the credentials of this machine, as 'teasel-hub init' writes it; or one of NATS, with a seed or a token")
+	f.Var(Named(&h.CA), "hub-ca", "file with the certificate of the authority that has signed the hub's")
+	f.Var(Named(&h.Campaign), "hub-name", "name of the campaign on the hub (default: that of the credentials, or the kind and the target's name)")
 	SetGroup(f, fleetGroup, "hub-creds", "hub-ca", "hub-name")
 }
 

@@ -14,9 +14,9 @@ var variable = regexp.MustCompile(`\$\{([^}]*)\}`)
 func Expand(flag, text string) (expanded string, err error) {
 	expanded = variable.ReplaceAllStringFunc(text, func(v string) string {
 		name := v[2 : len(v)-1]
-		value, set := os.LookupEnv(name)
-		if !set && err == nil {
-			err = exit.Usage("for example: "+name+"=... teasel ...", "%s %q: the environment variable %s is not set", flag, text, name)
+		value := os.Getenv(name)
+		if value == "" && err == nil { // as CI has a secret that there is not
+			err = exit.Usage("for example: "+name+"=... teasel ...", "%s %q: the environment variable %s is not set, or empty", flag, text, name)
 		}
 		return value
 	})

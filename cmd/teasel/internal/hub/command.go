@@ -41,7 +41,7 @@ stands until --runs 0. findings writes the fleet's findings to a directory, wher
 			if len(args) == 0 || len(args) > 3 {
 				return exit.Usage(flags.SeeHelp(cmd), "fleet takes the address of a hub and at most one order (%d arguments given)", len(args))
 			}
-			return nil
+			return flags.CheckEmpty(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hub.URL = args[0]
