@@ -52,6 +52,7 @@ func serve(ctx context.Context, o *options, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("starting: %w", err)
 	}
+	s.SetLogger(&logger{w: stderr}, false, false)
 	s.Start()
 	defer func() {
 		s.Shutdown()
@@ -115,7 +116,7 @@ func configure(o *options) (*server.Options, *users, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &server.Options{Host: host, Port: port, JetStream: true, StoreDir: filepath.Join(o.dir, "store"), NoSigs: true, NoLog: true, SyncAlways: true,
+	c := &server.Options{Host: host, Port: port, JetStream: true, StoreDir: filepath.Join(o.dir, "store"), NoSigs: true, SyncAlways: true,
 		MaxPayload: fleet.MaxMessage, JetStreamMaxStore: store, JetStreamMaxMemory: 256 << 20, MaxPending: 4 * fleet.MaxMessage, WriteDeadline: 10 * time.Second}
 	if c.TLSConfig, err = o.tls(); err != nil {
 		return nil, nil, err
