@@ -47,6 +47,7 @@ type Bridge struct {
 	kept     map[string]teasel.Entry       // testcases that this machine has, by key
 	known    map[string]corpus.FindingFile // findings that it has, by id
 	tried    map[string]corpus.FindingFile // findings that it could not reproduce, by id
+	seen     map[string]uint64             // how often findings have occurred on this machine, by id
 	errands  errands
 	unstable unstable
 	here     map[teasel.Feature]struct{} // what this machine reaches
@@ -74,6 +75,7 @@ type Bridge struct {
 	coverless bool                        // this machine cannot store one
 	trouble   ProblemKind                 // that was noted last; ProblemInvalid: all is well
 	told      map[string]bool             // notes that are given once
+	builds    map[string]bool             // others that were named
 	met       bool
 	state     State
 	beaten    time.Time
@@ -102,6 +104,7 @@ const (
 	pullMost     = 500             // messages of one request
 	giveMost     = 256             // testcases that one call of Pull returns
 	clockLimit   = 2 * time.Minute
+	buildsNamed  = 8 // that notes name: a machine may claim any
 )
 
 // NewBridge returns a bridge between a campaign and a link, which it does not own. The directory must be locked by the caller.
@@ -120,10 +123,11 @@ func NewBridge(l *Link, o Options) (*Bridge, error) {
 	name := fmt.Sprintf("%s %d %d", host, os.Getpid(), time.Now().UnixNano())
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
-	b := &Bridge{link: l, options: o, about: AboutOf(&o.Meta, o.Build), name: name, random: rand.New(rand.NewPCG(h.Sum64(), 0)), acks: acks, sent: acks.sent, state: Running,
-		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, known: map[string]corpus.FindingFile{}, tried: map[string]corpus.FindingFile{}, kept: map[string]teasel.Entry{},
-		here: map[teasel.Feature]struct{}{}, fleet: map[teasel.Feature]struct{}{}, told: map[string]bool{},
-		unstable: unstable{onHub: map[teasel.Feature]bool{}}, errands: newErrands()}
+	b := &Bridge{link: l, options: o, about: AboutOf(&o.Meta, o.Build), name: name, random: rand.New(rand.NewPCG(h.Sum64(), 0)),
+		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), acks: acks, sent: acks.sent, state: Running,
+		outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, known: map[string]corpus.FindingFile{}, tried: map[string]corpus.FindingFile{},
+		kept: map[string]teasel.Entry{}, here: map[teasel.Feature]struct{}{}, fleet: map[teasel.Feature]struct{}{}, seen: map[string]uint64{},
+		told: map[string]bool{}, builds: map[string]bool{}, unstable: unstable{onHub: map[teasel.Feature]bool{}}, errands: newErrands()}
 	if s := o.Existing; s != nil {
 		for _, e := range s.Entries {
 			if e.Runs > 0 {
@@ -167,6 +171,9 @@ func (b *Bridge) Report(e teasel.Event) error {
 		}
 	case teasel.EventProgress:
 		b.stats = e.Stats
+		for _, s := range e.Sightings {
+			b.seen[s.ID] = s.Times
+		}
 		b.unstable.here(e.Unstable)
 	}
 	if b.options.Notes != nil {
@@ -188,6 +195,7 @@ func (b *Bridge) added(e teasel.Entry) {
 }
 
 func (b *Bridge) finding(f teasel.Finding) {
+	b.seen[f.ID()] = max(b.seen[f.ID()], f.Occurrences)
 	b.known[f.ID()] = b.file(f)
 	b.queue(b.known[f.ID()])
 }
@@ -259,7 +267,8 @@ func (b *Bridge) run() {
 // round exchanges everything once: findings first, and others' testcases before our own, so that what another machine has sent already is not
 // sent again. The last round holds nothing back.
 func (b *Bridge) round(ctx context.Context, last bool) {
-	steps := []func(context.Context) error{b.check, b.sendFindings, b.obey, b.join, b.pull, b.pullFindings, b.warn, func(ctx context.Context) error { return b.push(ctx, last) }}
+	push := func(ctx context.Context) error { return b.push(ctx, last) }
+	steps := []func(context.Context) error{b.check, b.sendFindings, b.obey, b.join, b.pull, b.pullFindings, b.warn, push}
 	if !last {
 		steps = append(steps, b.volunteer, b.renew)
 	}
@@ -351,8 +360,14 @@ func (b *Bridge) check(ctx context.Context) error {
 }
 
 func (b *Bridge) otherBuild(build, who string) {
-	if ours := b.about.build(); build != ours {
-		b.say("build "+build, "fleet: %s fuzzes another build of the target, or with another teasel (%q, and ours is %q): its testcases are run as inputs, and what they reach is found out here", who, build, ours)
+	ours := b.about.build()
+	if build == ours || b.builds[build] || len(b.builds) >= buildsNamed {
+		return
+	}
+	b.builds[build] = true
+	b.say("", "fleet: %s fuzzes another build of the target, or with another teasel (%.80q, and ours is %.80q): its testcases are run as inputs, and what they reach is found out here", who, build, ours)
+	if len(b.builds) == buildsNamed {
+		b.say("", "fleet: there may be more builds; they are not named")
 	}
 }
 

@@ -25,7 +25,7 @@ func TestHostileCover(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, key := range []string{"k1", "k2"} {
-			if err := first.Push(t.Context(), &fleet.Entry{Key: key, Machine: "m1", Build: "other", Features: teasel.NewFeatureSet(1), Data: []byte(key)}); err != nil {
+			if _, err := first.Push(t.Context(), &fleet.Entry{Key: key, Machine: "m1", Build: "other", Features: teasel.NewFeatureSet(1), Data: []byte(key)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -21,7 +21,7 @@ const (
 	entriesStream  = "ENTRIES"  // teasel.<campaign>.entries.<key>: one message a testcase, or about unstable features, never replaced
 	findingsStream = "FINDINGS" // teasel.<campaign>.findings.<id>: the last message of a finding is the best one
 	controlStream  = "CONTROL"  // teasel.<campaign>.control.about, .order and .cover: what the campaign is about, what its machines are to do, what who joins reads first
-	figuresStream  = "FIGURES"  // teasel.<campaign>.figures.<machine>: the last word of each machine, in memory
+	figuresStream  = "FIGURES"  // teasel.<campaign>.figures.<machine>: the last word of each machine
 )
 
 const (
@@ -67,7 +67,10 @@ func (l Layout) Make(ctx context.Context, js jetstream.JetStream, campaign strin
 	// Older versions of a finding are replaced; DiscardNewPerSubject would refuse its improvement instead.
 	findings.Discard, findings.MaxMsgsPerSubject, findings.DenyDelete, findings.DenyPurge = jetstream.DiscardNew, findingVersions, true, true
 	control.MaxMsgsPerSubject, control.DenyPurge = 8, true
-	figures.Storage, figures.MaxMsgsPerSubject, figures.MaxAge = jetstream.MemoryStorage, 1, figuresAge
+	figures.MaxMsgsPerSubject, figures.MaxAge = 1, figuresAge
+	if figures.Replicas == 1 { // a budget has to outlive a hub, and not every word of each machine needs a sync
+		figures.PersistMode = jetstream.AsyncPersistMode
+	}
 	for _, c := range []jetstream.StreamConfig{entries, findings, control, figures} {
 		if err := makeStream(ctx, js, c); err != nil {
 			return fmt.Errorf("making stream %s: %w", c.Name, err)

@@ -278,13 +278,13 @@ func (l *Link) publish(ctx context.Context, subject string, data []byte, last ui
 	return err == nil, l.failed(err)
 }
 
-// Push stores a testcase. When it returns without an error, the hub has it on disk; to push it again does no harm.
-func (l *Link) Push(ctx context.Context, e *Entry) error {
+// Push stores a testcase, unless the hub has it already: first is false then. When it returns without an error, the hub has it on disk.
+func (l *Link) Push(ctx context.Context, e *Entry) (first bool, err error) {
 	data, err := e.MarshalBinary()
-	if err == nil {
-		_, err = l.publish(ctx, l.subject(entriesStream, e.Key), data, 0)
+	if err != nil {
+		return false, err
 	}
-	return err
+	return l.publish(ctx, l.subject(entriesStream, e.Key), data, 0)
 }
 
 // Pull returns testcases after a sequence number, at most so many messages of them, and the number of the last one. What cannot be read is
@@ -423,6 +423,9 @@ func (l *Link) Best(ctx context.Context) ([]corpus.FindingFile, error) {
 	}
 	return slices.SortedFunc(maps.Values(last), func(f, g corpus.FindingFile) int { return f.Finding.Compare(&g.Finding) }), nil
 }
+
+// Campaign returns the name of the campaign.
+func (l *Link) Campaign() string { return l.config.Campaign }
 
 // URL returns the address of the hub.
 func (l *Link) URL() string { return cmp.Or(l.nc.ConnectedUrlRedacted(), l.config.URL) }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,9 +36,10 @@ type Machine struct {
 	Findings   int                 `json:"findings"`
 	Workers    int                 `json:"workers"`
 	Stages     []teasel.StageStats `json:"stages,omitempty"`
-	Sent       int                 `json:"sent"`    // testcases that it was the first to share
-	Taken      int                 `json:"taken"`   // testcases of others that it has run
-	Waiting    int                 `json:"waiting"` // testcases and findings that it has not sent yet
+	Sent       int                 `json:"sent"`           // testcases that it was the first to share
+	Taken      int                 `json:"taken"`          // testcases of others that it has run
+	Waiting    int                 `json:"waiting"`        // testcases and findings that it has not sent yet
+	Seen       map[string]uint64   `json:"seen,omitempty"` // how often findings have occurred there, by id; of the seenMost most frequent
 
 	At   time.Time     `json:"at"`   // when the hub has heard it
 	Age  time.Duration `json:"age"`  // since then, by the hub's clock
@@ -47,10 +49,18 @@ type Machine struct {
 // silence is how long a machine says nothing before it is said to be gone; see [Machine.Every] too.
 const silence = 30 * time.Second
 
+// seenMost is of how many findings a machine says how often they have occurred.
+const seenMost = 256
+
 // plausible reports whether figures may be true. Others would spoil the sums of the fleet, and a budget would stop it.
 func (m *Machine) plausible() bool {
 	const most = 1 << 50 // executions; a million a second for thirty years
-	return m.Executions < most && m.Rate >= 0 && m.Rate < most && min(m.Corpus, m.Features, m.Findings, m.Workers, m.Sent, m.Taken, m.Waiting) >= 0
+	for _, n := range m.Seen {
+		if n >= most {
+			return false
+		}
+	}
+	return len(m.Seen) <= seenMost && m.Executions < most && m.Rate >= 0 && m.Rate < most && min(m.Corpus, m.Features, m.Findings, m.Workers, m.Sent, m.Taken, m.Waiting) >= 0
 }
 
 // Beat stores the last word of this machine.
@@ -66,7 +76,7 @@ func (l *Link) Beat(ctx context.Context, m *Machine) error {
 		if !errors.Is(err, jetstream.ErrNoStreamResponse) {
 			break
 		}
-		// The figures are in memory: a hub that was started again has forgotten their stream.
+		// An older teasel had them in memory: a hub that was started again has forgotten their stream.
 		if e := (Layout{}).Make(ctx, l.js, l.config.Campaign); e != nil {
 			return l.failed(e)
 		}
@@ -116,7 +126,7 @@ func (b *Bridge) beat(ctx context.Context) error {
 	b.mu.Lock()
 	s := b.stats
 	m := Machine{Name: b.link.config.Machine, Instance: b.name, Host: host, About: b.about, State: b.state, Ended: b.cause, Every: b.options.Every, Elapsed: s.Elapsed, Executions: s.Executions,
-		Corpus: s.Corpus, Features: s.Features, Findings: s.Findings, Workers: s.Workers, Stages: s.Stages, Sent: b.sent, Taken: b.taken, Waiting: len(b.outbox) + len(b.finds)}
+		Corpus: s.Corpus, Features: s.Features, Findings: s.Findings, Workers: s.Workers, Stages: s.Stages, Sent: b.sent, Taken: b.taken, Waiting: len(b.outbox) + len(b.finds), Seen: mostFrequent(b.seen)}
 	b.mu.Unlock()
 	if took := s.Elapsed - b.before.Elapsed; took > 0 && s.Executions >= b.before.Executions {
 		m.Rate = float64(s.Executions-b.before.Executions) / took.Seconds()
@@ -137,6 +147,27 @@ func (b *Bridge) beat(ctx context.Context) error {
 	b.heard = time.Now()
 	b.mu.Unlock()
 	return nil
+}
+
+// mostFrequent returns the counts of the findings that have occurred most.
+func mostFrequent(seen map[string]uint64) map[string]uint64 {
+	if len(seen) <= seenMost {
+		return maps.Clone(seen)
+	}
+	ids := slices.SortedFunc(maps.Keys(seen), func(x, y string) int { return cmp.Or(-cmp.Compare(seen[x], seen[y]), cmp.Compare(x, y)) })
+	some := map[string]uint64{}
+	for _, id := range ids[:seenMost] {
+		some[id] = seen[id]
+	}
+	return some
+}
+
+// Occurrences returns how often a finding has occurred on all machines, as far as they say so.
+func Occurrences(ms []Machine, id string) (n uint64) {
+	for i := range ms {
+		n += ms[i].Seen[id]
+	}
+	return n
 }
 
 // wordsRead is how many machines' last words a machine reads in a round, on average: with all of them, what a hub has to answer would grow

@@ -30,8 +30,6 @@ const (
 	ProblemLayout                  // the server is no hub of a fleet
 	ProblemFull                    // there is no room on the hub
 	ProblemTooLarge                // one message is larger than the hub takes
-	ProblemName                    // two machines have one name
-	ProblemClock                   // the machine's clock is far from the hub's
 	ProblemStopped                 // the fleet was told to stop: a campaign that begins would end at once
 	ProblemDisk                    // a file of this machine cannot be read or written
 	ProblemOther

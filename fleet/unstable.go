@@ -53,13 +53,13 @@ func (u *unstable) unsent() (fs []teasel.Feature) {
 	return fs
 }
 
-// adds reports whether a testcase reaches a feature that counts and that is not among the known ones.
-func (u *unstable) adds(fs teasel.FeatureSet, known map[teasel.Feature]struct{}) bool {
+// adds reports whether a testcase reaches a feature that counts and that is in none of the sets of known ones.
+func (u *unstable) adds(fs teasel.FeatureSet, known ...map[teasel.Feature]struct{}) bool {
 	for f := range fs.All() {
 		if _, varies := u.onHub[f]; varies {
 			continue
 		}
-		if _, dup := known[f]; !dup {
+		if !slices.ContainsFunc(known, func(set map[teasel.Feature]struct{}) bool { _, dup := set[f]; return dup }) {
 			return true
 		}
 	}
@@ -92,7 +92,7 @@ func (b *Bridge) warn(ctx context.Context) error {
 	}
 	sum := sha256.Sum256(data)
 	e.Key = "unstable-" + hex.EncodeToString(sum[:8])
-	if err := b.link.Push(ctx, &e); err != nil {
+	if _, err := b.link.Push(ctx, &e); err != nil {
 		return err
 	}
 	b.mu.Lock()

@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -68,48 +70,94 @@ func (b *Bridge) push(ctx context.Context, all bool) error {
 	}
 	b.mu.Unlock()
 	slices.SortFunc(todo, func(x, y held) int { return x.since.Compare(y.since) })
-	for _, h := range todo {
+	for len(todo) > 0 {
 		if time.Since(b.beaten) > b.options.Every { // the first one sends a lot, each of which the hub's disk has to take
 			if err := b.beat(ctx); err != nil {
 				return err
 			}
 		}
-		if err := b.pushOne(ctx, &h.entry); err != nil {
+		batch, needless, rest := b.choose(todo)
+		for i := range needless {
+			if err := b.pushed(&needless[i], false); err != nil {
+				return err
+			}
+		}
+		if err := b.send(ctx, batch); err != nil {
 			return err
 		}
+		todo = rest
 	}
 	return nil
 }
 
-func (b *Bridge) pushOne(ctx context.Context, e *teasel.Entry) error {
+// pushMost is how many testcases are on their way at once, so that sending many does not take as many times the way to the hub and back.
+const pushMost = 32
+
+// choose returns the testcases that are to be sent next, each of which reaches what neither those on the hub do nor those before it; the needless
+// ones, which reach nothing that those on the hub do not; and the rest. What only the batch makes needless is of the rest, for it may not arrive.
+func (b *Bridge) choose(todo []held) (batch, needless []teasel.Entry, rest []held) {
 	b.mu.Lock()
-	_, kept := b.outbox[e.Key]
-	fresh := b.unstable.adds(e.Features, b.fleet)
-	b.mu.Unlock()
-	if !kept { // it was evicted meanwhile
-		return nil
+	defer b.mu.Unlock()
+	ahead := map[teasel.Feature]struct{}{}
+	for i, h := range todo {
+		if len(batch) == pushMost {
+			return batch, needless, append(rest, todo[i:]...)
+		}
+		e := h.entry
+		switch _, kept := b.outbox[e.Key]; {
+		case !kept: // it was evicted meanwhile
+		case !b.unstable.adds(e.Features, b.fleet):
+			needless = append(needless, e)
+		case !b.unstable.adds(e.Features, b.fleet, ahead):
+			rest = append(rest, h)
+		default:
+			batch = append(batch, e)
+			for f := range e.Features.All() {
+				ahead[f] = struct{}{}
+			}
+		}
 	}
-	if fresh {
-		err := b.link.Push(ctx, &Entry{Key: e.Key, Build: b.about.build(), Machine: b.link.config.Machine, Features: e.Features, Data: e.Data})
+	return batch, needless, rest
+}
+
+// send sends testcases, all at once.
+func (b *Bridge) send(ctx context.Context, batch []teasel.Entry) error {
+	first, errs := make([]bool, len(batch)), make([]error, len(batch))
+	var group sync.WaitGroup
+	for i, e := range batch {
+		group.Go(func() {
+			first[i], errs[i] = b.link.Push(ctx, &Entry{Key: e.Key, Build: b.about.build(), Machine: b.link.config.Machine, Features: e.Features, Data: e.Data})
+		})
+	}
+	group.Wait()
+	for i := range batch {
+		e, err := &batch[i], errs[i]
 		if err != nil && explain("", err).Kind == ProblemTooLarge {
 			b.say("large", "fleet: testcase %s is too large for the hub, and stays on this machine", e.Key)
-			err, fresh = nil, false
+		} else if err != nil {
+			continue
 		}
-		if err != nil {
-			return err
+		if errs[i] = b.pushed(e, first[i]); err == nil {
+			b.mu.Lock()
+			for f := range e.Features.All() {
+				b.fleet[f] = struct{}{}
+			}
+			b.mu.Unlock()
 		}
 	}
-	if err := b.acks.entry(e.Key, fresh); err != nil {
+	return errors.Join(errs...)
+}
+
+// pushed records that a testcase need not be sent any more; first says that this machine was the first to send it.
+func (b *Bridge) pushed(e *teasel.Entry, first bool) error {
+	if err := b.acks.entry(e.Key, first); err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.outbox, e.Key)
-	if fresh {
+	if first {
 		b.sent++
-		for f := range e.Features.All() {
-			b.fleet[f] = struct{}{}
-		}
 	}
 	return nil
 }

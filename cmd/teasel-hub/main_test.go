@@ -158,7 +158,7 @@ func TestInitAndServe(t *testing.T) {
 	if _, err := l.Streams(ctx); err != nil {
 		t.Error(err)
 	}
-	if err := l.Push(ctx, &fleet.Entry{Key: "k"}); err != nil {
+	if _, err := l.Push(ctx, &fleet.Entry{Key: "k"}); err != nil {
 		t.Error(err)
 	}
 	wrong, err := link("other-m1.creds", "parser")
