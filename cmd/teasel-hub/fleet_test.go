@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
 )
@@ -79,6 +80,7 @@ func TestFleet(t *testing.T) {
 	t.Run("Stopped", func(t *testing.T) { t.Parallel(); testStopped(t, program) })
 	t.Run("Orders", func(t *testing.T) { t.Parallel(); testOrders(t, program) })
 	t.Run("StopGo", func(t *testing.T) { t.Parallel(); testStopGo(t, program) })
+	t.Run("Reports", func(t *testing.T) { t.Parallel(); testReports(t, program) })
 	t.Run("Errands", func(t *testing.T) { t.Parallel(); testErrands(t, program) })
 }
 
@@ -223,6 +225,38 @@ func testStopGo(t *testing.T, program string) {
 	}
 	if err := <-ended; err != nil || !strings.Contains(stdout.String(), `"stopped":"fleet"`) {
 		t.Errorf("it ended with %v\n%s%s", err, stdout.String(), stderr.String())
+	}
+}
+
+// What a fleet has found is reported in each format in which a campaign is.
+func testReports(t *testing.T, program string) {
+	ctx := t.Context()
+	url, l := startHub(t, "c")
+	if _, err := l.Meet(ctx, fleet.About{Kind: "native", Target: "./parser"}); err != nil {
+		t.Fatal(err)
+	}
+	f := corpus.FindingFile{Kind: "native", Finding: teasel.Finding{Rule: "native/abort", Severity: teasel.High, Subject: "parse_header", Message: "it has aborted",
+		Input: []byte("x"), Stable: 3, Tries: 3, Occurrences: 1}}
+	id := f.Finding.ID()
+	if err := l.Find(ctx, &f); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Beat(ctx, &fleet.Machine{Every: time.Hour, Executions: 70, Seen: map[string]uint64{id: 7}}); err != nil {
+		t.Fatal(err)
+	}
+	for format, words := range map[string][]string{
+		"text": {"parse_header"}, "json": {id, `"occurrences":7`}, "sarif": {`"version": "2.1.0"`, `"occurrenceCount": 7`, "native/abort"},
+		"junit": {"<failure", "parse_header"}, "html": {"<html", id, "boss"}, "markdown": {"parse_header", "teasel fleet " + url + " findings from-fleet --hub-name c", "from-fleet/" + id + ".json"},
+	} {
+		out, err := exec.CommandContext(ctx, program, "show", "--format", format, url).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", format, err, out)
+		}
+		for _, w := range words {
+			if !bytes.Contains(out, []byte(w)) {
+				t.Errorf("%s: there is no %q in\n%.4000s", format, w, out)
+			}
+		}
 	}
 }
 

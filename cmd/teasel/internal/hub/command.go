@@ -23,6 +23,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 func NewCommand() *cobra.Command {
@@ -125,37 +126,41 @@ func openFleet(ctx context.Context, h *flags.Hub) (*fleet.Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	link, err := fleet.Dial(c)
-	if err != nil {
-		if link != nil {
-			link.Close()
-		}
-		return nil, campaign.HubError(err)
-	}
-	if h.Credentials != "" && c.Campaign != none {
-		return link, nil // they may not be allowed to list campaigns
+	link, err := dial(c)
+	if err != nil || h.Credentials != "" && c.Campaign != none { // they may not be allowed to list campaigns
+		return link, err
 	}
 	names, err := link.Campaigns(ctx)
 	if c.Campaign != none && (err != nil || slices.Contains(names, c.Campaign)) {
 		return link, nil
 	}
 	link.Close()
-	switch {
-	case err != nil:
-		return nil, campaign.HubError(err)
-	case len(names) == 0:
-		return nil, exit.Usage("'teasel mcp --hub "+fleet.Redact(h.URL)+" ...' begins one", "the hub at %s has no campaign", fleet.Redact(h.URL))
-	case c.Campaign != none:
-		return nil, exit.Usage("--hub-name names one of these", "the hub at %s has no campaign %s; it has %s", fleet.Redact(h.URL), c.Campaign, strings.Join(names, ", "))
-	case len(names) > 1:
-		return nil, exit.Usage("for example --hub-name "+names[0], "the hub at %s has several campaigns: %s", fleet.Redact(h.URL), strings.Join(names, ", "))
-	}
-	c.Campaign = names[0]
-	link, err = fleet.Dial(c)
 	if err != nil {
 		return nil, campaign.HubError(err)
 	}
-	return link, nil
+	url := fleet.Redact(h.URL)
+	switch {
+	case len(names) == 0:
+		return nil, exit.Usage("'teasel mcp --hub "+url+" ...' begins one", "the hub at %s has no campaign", url)
+	case c.Campaign != none:
+		return nil, exit.Usage("--hub-name names one of these", "the hub at %s has no campaign %s; it has %s", url, c.Campaign, strings.Join(names, ", "))
+	case len(names) > 1:
+		return nil, exit.Usage("for example --hub-name "+names[0], "the hub at %s has several campaigns: %s", url, strings.Join(names, ", "))
+	}
+	c.Campaign = names[0]
+	return dial(c)
+}
+
+// dial connects to a hub that is there: who looks at a fleet has nothing to do without it.
+func dial(c fleet.Config) (*fleet.Link, error) {
+	link, err := fleet.Dial(c)
+	if err == nil {
+		return link, nil
+	}
+	if link != nil {
+		link.Close()
+	}
+	return nil, campaign.HubError(err)
 }
 
 // fleetRun returns what the reports of a fleet are about, and its machines.
@@ -188,6 +193,7 @@ func fleetRun(ctx context.Context, link *fleet.Link) (*report.Run, []fleet.Machi
 		return nil, nil, fleetError(err)
 	}
 	for _, f := range best {
+		f.Finding.Occurrences = max(f.Finding.Occurrences, fleet.Occurrences(machines, f.Finding.ID()))
 		if f.Finding.Stable == 0 {
 			s.Unconfirmed = append(s.Unconfirmed, f.Finding)
 		} else {
@@ -259,10 +265,14 @@ func Show(cmd *cobra.Command, h *flags.Hub, format string) error {
 	if format == "text" {
 		return showFleet(ctx, cmd.OutOrStdout(), link)
 	}
-	r, _, err := fleetRun(ctx, link)
+	r, machines, err := fleetRun(ctx, link)
 	if err != nil {
 		return err
 	}
+	r.Repro = func(f teasel.Finding) string {
+		return "teasel fleet " + plain.Quote(fleet.Redact(h.URL)) + " findings from-fleet --hub-name " + link.Campaign() + " && teasel repro from-fleet/" + f.ID() + ".json"
+	}
+	r.History = func() (view.State, error) { return view.State{Panels: []view.Panel{fleet.Panel(machines)}}, nil }
 	return campaign.WriteReport(cmd.OutOrStdout(), format, r)
 }
 

@@ -53,7 +53,7 @@ teasel-out.`,
   teasel show other-out/findings/4f1c8a0d2b6e9f37.json
   teasel show teasel-out/interesting/0a1b2c3d4e5f6071
   teasel show --ui 127.0.0.1:8080
-  teasel show --format json nats://127.0.0.1:4222
+  teasel show --format html nats://127.0.0.1:4222 > fleet.html
   teasel show --input 4f1c > input
   teasel show --script 4f1c > show.py`,
 		Args:              flags.Args(0, 1, "a campaign's directory, a finding, or a file of interesting/ or queue/"),
@@ -62,7 +62,7 @@ teasel-out.`,
 	}
 	flags.AddPage(cmd, &o.page)
 	flags.AddHubLogin(cmd.Flags(), &o.login)
-	cmd.Flags().Var(flags.Choice(&o.format, []string{"text", "json"}), "format", "what is written of a campaign")
+	cmd.Flags().Var(flags.Choice(&o.format, report.Formats()), "format", "what is written of a campaign")
 	cmd.Flags().BoolVar(&o.input, "input", false, "only the input of the finding, as it is")
 	cmd.Flags().BoolVar(&o.script, "script", false, "only a program that shows the finding without teasel, as teasel repro --script writes it")
 	return cmd
