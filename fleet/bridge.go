@@ -22,7 +22,6 @@ type Options struct {
 	Hold     time.Duration    // how long a testcase must have been kept before it is sent; 0: 60 s
 	Every    time.Duration    // between two exchanges with the hub, on average; 0: 10 s
 	Existing *teasel.Snapshot // what the campaign has already; nil: nothing
-	Errands  bool             // the campaign takes errands; otherwise the inputs of findings that others had no time to confirm run as seeds
 
 	Notes teasel.Reporter    // gets notes to the user, when the bridge gets an event; nil: nobody
 	Pause func(paused bool)  // called when the fleet is to pause, or to go on; nil: it cannot
@@ -30,7 +29,7 @@ type Options struct {
 }
 
 // Bridge carries a campaign's testcases, findings and figures to a hub, and brings testcases of others. It is a reporter and a source of the
-// campaign. What the campaign calls only touches memory; the goroutine of Start has all the traffic.
+// campaign, which has to take errands. What the campaign calls only touches memory; the goroutine of Start has all the traffic.
 type Bridge struct {
 	link    *Link
 	options Options

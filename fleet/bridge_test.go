@@ -203,7 +203,7 @@ func TestBridgeCatchesUp(t *testing.T) {
 	}
 	until(t, "the hub has all", all)
 	helper := join(t, dial(t, config(s, "m3")), fleet.Options{})
-	helper.pulls("0123456789abcdef", "xxxxxxx")
+	helper.pulls("0123456789abcdef") // and is asked to confirm what the first one had no time for
 	js := admin(t, s.ClientURL())
 	for _, name := range []string{"FINDINGS", "CONTROL", "FIGURES", "ENTRIES"} {
 		if err := js.DeleteStream(ctx, "TEASEL_maze_"+name); err != nil {

@@ -66,12 +66,9 @@ func (b *Bridge) volunteer(context.Context) error {
 		b.mu.Lock()
 		id := f.Finding.ID()
 		delete(b.errands.wanted, id)
-		if b.errands.ours[id] = true; b.options.Errands {
-			f.Finding.Occurrences = 0 // those were elsewhere
-			b.errands.taken = append(b.errands.taken, teasel.Errand{Finding: f.Finding, Worker: -1})
-		} else {
-			b.inbox = append(b.inbox, arrived{f.Finding.Input, b.read})
-		}
+		b.errands.ours[id] = true
+		f.Finding.Occurrences = 0 // those were elsewhere
+		b.errands.taken = append(b.errands.taken, teasel.Errand{Finding: f.Finding, Worker: -1})
 		b.mu.Unlock()
 	}
 	return nil

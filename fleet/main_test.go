@@ -110,7 +110,7 @@ func runMaze(ctx context.Context, dir, url, machine string, seed uint64) error {
 		return err
 	}
 	b.Start()
-	c.Reporters, c.Source = []teasel.Reporter{d, b}, b
+	c.Reporters, c.Source, c.Errands = []teasel.Reporter{d, b}, b, true
 	sum, err := c.Run(ctx)
 	if _, _, e := b.Close(sum.Stopped); err == nil {
 		err = e

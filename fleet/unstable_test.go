@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/teaselfuzz/teasel"
-	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
 )
 
@@ -69,81 +68,4 @@ func TestUnstable(t *testing.T) {
 	if slices.Sort(keys); !slices.Equal(keys, []string{"both", "last", "mine", "theirs"}) || told != 3 {
 		t.Errorf("the hub has %q, and %d features that vary", keys, told)
 	}
-}
-
-// A finding for which one machine had no time is confirmed by another, and by one only; what could not be reproduced is not tried again.
-func TestErrands(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	s := startHub(t)
-	untried := func(subject string) teasel.Finding {
-		f := find(subject, 0, 7).Finding
-		f.Tries = 0
-		return f
-	}
-	watch := dial(t, config(s, "watch"))
-	if _, err := watch.Streams(ctx); err != nil {
-		t.Fatal(err)
-	}
-	stored := func(subject string) (f teasel.Finding) {
-		best, err := watch.Best(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, b := range best {
-			if b.Finding.Subject == subject {
-				return b.Finding
-			}
-		}
-		return f
-	}
-	first := join(t, dial(t, config(s, "m1")), fleet.Options{})
-	first.report(teasel.Event{Kind: teasel.EventUnconfirmed, Finding: untried("real")})
-	first.report(teasel.Event{Kind: teasel.EventUnconfirmed, Finding: untried("not")})
-	until(t, "both are on the hub", func() bool { return stored("real").Rule != "" && stored("not").Rule != "" })
-	first.close()
-
-	asked := func(m member, want int) (got []teasel.Errand) {
-		t.Helper()
-		until(t, "it is asked", func() bool {
-			s, err := m.Pull(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, s.Errands...)
-			return len(got) >= want
-		})
-		return got
-	}
-	helper := join(t, dial(t, config(s, "m2")), fleet.Options{Errands: true})
-	for _, e := range asked(helper, 2) {
-		f := e.Finding
-		if f.Subject == "real" {
-			f.Stable, f.Tries = 3, 3
-			helper.report(teasel.Event{Kind: teasel.EventFound, Finding: f})
-		} else {
-			f.Tries = 3
-			helper.report(teasel.Event{Kind: teasel.EventUnconfirmed, Finding: f})
-		}
-	}
-	until(t, "the hub knows how it went", func() bool { return stored("real").Stable == 3 && stored("not").Tries == 3 })
-	if f := find("not", 0, 3); watch.Find(ctx, &corpus.FindingFile{Kind: "maze", Finding: func() teasel.Finding { x := f.Finding; x.Tries = 0; return x }()}) != nil || stored("not").Tries != 3 {
-		t.Errorf("one that nobody has tried takes the place of %+v", stored("not"))
-	}
-	helper.close()
-
-	// This one knows already that it cannot reproduce what comes now.
-	knows := join(t, dial(t, config(s, "m3")), fleet.Options{Errands: true})
-	f := untried("later")
-	f.Tries = 3
-	knows.report(teasel.Event{Kind: teasel.EventUnconfirmed, Finding: f})
-	asks := join(t, dial(t, config(s, "m4")), fleet.Options{})
-	asks.report(teasel.Event{Kind: teasel.EventUnconfirmed, Finding: untried("later")})
-	until(t, "the hub knows that, too", func() bool { return stored("later").Tries == 3 })
-	asks.report(teasel.Event{Kind: teasel.EventUnconfirmed, Finding: untried("last")})
-	if got := asked(knows, 1); len(got) != 1 || got[0].Finding.Subject != "last" {
-		t.Errorf("asked for %+v", got)
-	}
-	asks.close()
-	knows.close()
 }

@@ -272,12 +272,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 `
 
-// What one machine had no time to confirm, another confirms; what it cannot reproduce is known to the fleet, too.
-func testErrands(t *testing.T, program string) {
-	if _, err := exec.LookPath("clang"); err != nil {
-		t.Skip("clang is not installed")
-	}
-	ctx, dir := t.Context(), t.TempDir()
+// findLucky builds a harness in a directory and returns its finding, which a campaign has confirmed.
+func findLucky(t *testing.T, program, dir string) corpus.FindingFile {
+	t.Helper()
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("the one input"))
 	for name, text := range map[string]string{"lucky.c": fmt.Sprintf(lucky, h.Sum64()), "seeds/one": "the one input"} {
@@ -287,7 +284,7 @@ func testErrands(t *testing.T, program string) {
 		}
 	}
 	command(t, dir, program, "cc", "-g", "-O1", "-fsanitize=fuzzer", "lucky.c", "-o", "lucky")
-	c := exec.CommandContext(ctx, program, "native", "--no-ui", "--runs", "100", "--corpus", "seeds", "--out", "first", "--", "./lucky")
+	c := exec.CommandContext(t.Context(), program, "native", "--no-ui", "--runs", "100", "--corpus", "seeds", "--out", "first", "--", "./lucky")
 	c.Dir = dir
 	out, _ := c.CombinedOutput() // its status says that there is a finding
 	files, err := filepath.Glob(filepath.Join(dir, "first", "findings", "*.json"))
@@ -298,6 +295,16 @@ func testErrands(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+// What one machine had no time to confirm, another confirms; what it cannot reproduce is known to the fleet, too.
+func testErrands(t *testing.T, program string) {
+	if _, err := exec.LookPath("clang"); err != nil {
+		t.Skip("clang is not installed")
+	}
+	ctx, dir := t.Context(), t.TempDir()
+	f := findLucky(t, program, dir)
 	url, l := startHub(t, "c")
 	f.Finding.Stable, f.Finding.Tries, f.Finding.Minimal = 0, 0, false
 	other := f
@@ -338,7 +345,7 @@ func testErrands(t *testing.T, program string) {
 			t.Fatalf("the hub has %+v", best)
 		}
 	}
-	out, err = exec.CommandContext(ctx, program, "fleet", url, "--hub-name", "c").CombinedOutput()
+	out, err := exec.CommandContext(ctx, program, "fleet", url, "--hub-name", "c").CombinedOutput()
 	if err != nil || !regexp.MustCompile(`(?m)^findings +1\nunconfirmed +1, 0 of them for want of time$`).Match(out) {
 		t.Errorf("teasel fleet says, %v:\n%s", err, out)
 	}

@@ -19,7 +19,7 @@ type Campaign struct {
 	Duration  time.Duration // time that is paused not counted; 0: no limit
 	Pause     *teasel.Pause // holds the campaign up; nil: nothing does
 	Reporters []teasel.Reporter
-	Source    teasel.Source // of what others know while it runs, its inputs encoded as Seeds are; errands are not taken; nil: none
+	Source    teasel.Source // of what others know while it runs, its inputs encoded as Seeds are; nil: none
 	// Exchange wraps the hub's exchange for one worker process; nil: it is not wrapped. It is called once per process; close,
 	// if it is not nil, is called when that process has ended.
 	Exchange func(x teasel.Exchange) (wrapped teasel.Exchange, close func())
@@ -59,10 +59,16 @@ func (c *Campaign) Run(ctx context.Context) (teasel.Summary, error) {
 // run starts the workers and the clock and waits for all of them.
 func (c *Campaign) run(ctx context.Context, h *teasel.Hub) error {
 	n := max(1, c.Workers)
-	errs := make([]error, n+1)
-	ticks, stop := context.WithCancel(ctx)
-	var workers, clock sync.WaitGroup
-	clock.Go(func() { errs[n] = c.tick(ticks, h) })
+	errs := make([]error, n+2)
+	beside, stop := context.WithCancel(ctx)
+	var workers, others sync.WaitGroup
+	errands := make(chan teasel.Errand, errandsHeld)
+	others.Go(func() { errs[n] = c.tick(beside, h, errands) })
+	others.Go(func() {
+		if errs[n+1] = c.confirm(beside, h, n, errands); errs[n+1] != nil {
+			h.Stop("failed")
+		}
+	})
 	for i := range n {
 		t := *c.Test
 		if t.Runs = c.Test.Runs / uint64(n); uint64(i) < c.Test.Runs%uint64(n) {
@@ -79,12 +85,13 @@ func (c *Campaign) run(ctx context.Context, h *teasel.Hub) error {
 	}
 	workers.Wait()
 	stop()
-	clock.Wait()
+	others.Wait()
 	return errors.Join(errs...)
 }
 
-// tick reports once a second where the campaign stands, and brings what the source has when the workers have run all that it brought before.
-func (c *Campaign) tick(ctx context.Context, h *teasel.Hub) error {
+// tick reports once a second where the campaign stands, and brings what the source has when the workers have run all that it brought before. It
+// hands on what errands there is room for.
+func (c *Campaign) tick(ctx context.Context, h *teasel.Hub, errands chan<- teasel.Errand) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for {
@@ -103,6 +110,13 @@ func (c *Campaign) tick(ctx context.Context, h *teasel.Hub) error {
 		if err != nil && ctx.Err() != nil {
 			return nil
 		}
+		for _, e := range s.Errands {
+			select {
+			case errands <- e:
+			default:
+			}
+		}
+		s.Errands = nil // no worker takes them
 		if err == nil {
 			err = h.Take(s)
 		}

@@ -152,7 +152,7 @@ func (p *Plan[T]) join(dir *corpus.Dir, notes teasel.Reporter, stop context.Canc
 		c.Pause = &teasel.Pause{}
 	}
 	c.Errands = true
-	b, err := p.member.Join(p.Options, dir, fleet.Options{Existing: c.Resume, Errands: true, Notes: notes, Pause: c.Pause.Set, Stop: func(cause string) { stop(errors.New(cause)) }})
+	b, err := p.member.Join(p.Options, dir, fleet.Options{Existing: c.Resume, Notes: notes, Pause: c.Pause.Set, Stop: func(cause string) { stop(errors.New(cause)) }})
 	if err != nil {
 		return err
 	}

@@ -172,8 +172,8 @@ func (t *fuzzTest) join(o *options, shown *view.Recorder, notes teasel.Reporter,
 	if t.member == nil {
 		return nil
 	}
-	t.campaign.Errands = t.typed == nil
-	b, err := t.member.Join(&o.Options, t.dir, fleet.Options{Build: t.build, Errands: t.campaign.Errands, Notes: notes, Pause: t.campaign.Pause.Set, Stop: func(cause string) { stop(errors.New(cause)) }})
+	t.campaign.Errands = true
+	b, err := t.member.Join(&o.Options, t.dir, fleet.Options{Build: t.build, Notes: notes, Pause: t.campaign.Pause.Set, Stop: func(cause string) { stop(errors.New(cause)) }})
 	if err != nil {
 		return err
 	}
