@@ -60,7 +60,9 @@ func TestPrintTable(t *testing.T) {
 	}
 }
 
-func TestBareClient(t *testing.T) {
+// testServer returns a server that the set-up has built.
+func testServer(t *testing.T) string {
+	t.Helper()
 	server := filepath.Join("..", "..", "mcp", "testdata", "servers", "bin", "mcpgo")
 	if _, err := os.Stat(server); err != nil {
 		if os.Getenv("TEASEL_REQUIRE_SERVERS") == "1" {
@@ -68,6 +70,28 @@ func TestBareClient(t *testing.T) {
 		}
 		t.Skipf("no test server: %v (scripts/setup-test.sh builds it)", err)
 	}
+	return server
+}
+
+// What a server uses of the processor grows with what is played to it.
+func TestPlayed(t *testing.T) {
+	server := []string{testServer(t)}
+	start, err := played(context.Background(), server, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pings := strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n", 50_000)
+	used, err := played(context.Background(), server, []byte(initialize+initialized+pings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used <= start {
+		t.Errorf("50,000 requests took %v of the processor, and none %v", used, start)
+	}
+}
+
+func TestBareClient(t *testing.T) {
+	server := testServer(t)
 	s := settings{duration: time.Second, window: 8, tool: "echo", args: `{"message":"hi"}`, server: []string{server}}
 	got, err := bareClient(context.Background(), s)
 	if err != nil {

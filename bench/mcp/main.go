@@ -140,6 +140,12 @@ func contestants(s settings) []row {
 	if s.bare {
 		return rows
 	}
+	if s.url == "" {
+		rows = append(rows, row{
+			name:    "the same messages, no fuzzer",
+			measure: func(ctx context.Context, round int) (sample, error) { return serverAlone(ctx, s, round) },
+		})
+	}
 	return append(rows,
 		row{
 			name: "teasel, " + s.tool + " only",

@@ -67,8 +67,12 @@ func printTable(w io.Writer, rows []row) error {
 			memory = fmt.Sprintf("%.0f MB", float64(p)/1e6)
 		}
 		fuzzer, servers := "-", "-"
-		if f, s := r.processor(); f > 0 {
-			fuzzer, servers = fmt.Sprintf("%.1f s", f.Seconds()), fmt.Sprintf("%.1f s", s.Seconds())
+		f, used := r.processor()
+		if f > 0 {
+			fuzzer = fmt.Sprintf("%.1f s", f.Seconds())
+		}
+		if used > 0 {
+			servers = fmt.Sprintf("%.1f s", used.Seconds())
 		}
 		_, e := fmt.Fprintf(w, line, r.name,
 			fmt.Sprintf("%.0f", s.median), fmt.Sprintf("%.0f", s.min), fmt.Sprintf("%.0f", s.max),
