@@ -53,6 +53,7 @@ type Ask struct {
 	Watch    []uint32 // sites whose operands are wanted; those of other sites may be reported too; nil: all sites
 	Quick    bool     // the executor may end the execution after a small part of the time limit; a hang is then verified with the full limit
 	Full     bool     // the execution has all of the time limit and the last word: it is never ended early
+	Serious  bool     // known faults have taken more than their share of the time: what sees faults of low severity alone, and costs time when it does, may be left out
 }
 
 // Operand is the two sides of one comparison in the target that did not hold.
@@ -99,7 +100,7 @@ func (o *Observation) reset(a Ask) {
 		o.Ask = a
 	} else {
 		k := &o.Ask
-		k.Features, k.Trace, k.Operands, k.Quiet, k.Quick, k.Full = a.Features, a.Trace, a.Operands, a.Quiet, a.Quick, a.Full
+		k.Features, k.Trace, k.Operands, k.Quiet, k.Quick, k.Full, k.Serious = a.Features, a.Trace, a.Operands, a.Quiet, a.Quick, a.Full, a.Serious
 	}
 	o.Exit, o.Runs, o.Messages, o.Short, o.Expensive, o.Work, o.Trace, o.Elapsed = ExitInvalid, 1, 0, false, false, 0, 0, 0
 	if len(o.Features)+len(o.Measures)+len(o.Operands) > 0 {

@@ -86,6 +86,11 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 			return lost, err
 		}
 		end := min(len(ins), at+r.size)
+		if serious := r.serious(); serious != obs[at].Ask.Serious {
+			for i := at; i < len(obs); i++ {
+				obs[i].Ask.Serious = serious
+			}
+		}
 		began := r.meter.clock()
 		n, failure := r.batch.ExecBatch(inFlight(ctx), ins[at:end], obs[at:end])
 		if uint(n) > uint(end-at) {
@@ -108,6 +113,12 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 		at += n
 	}
 	return lost, nil
+}
+
+// serious reports whether faults of low severity need not be looked for. What is executed to reproduce a finding, or to make its input
+// simpler, may be about such a fault.
+func (r *runner[T]) serious() bool {
+	return (r.request == nil || r.request.class == classKeep || r.request.class == classTrim) && r.meter.spent[classFault] > 0 && r.meter.exceeds()
 }
 
 // single runs inputs one by one. The first of them is number at of its batch or request.

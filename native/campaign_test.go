@@ -156,3 +156,27 @@ func TestPlanted(t *testing.T) {
 		t.Errorf("the clean twin: %v, %v", s.Findings, err)
 	}
 }
+
+// TestLeaky: a harness that leaks memory in every other run, which nothing in the input tells beforehand, spends its executions on
+// something else than on dying of that, and the leak is reported.
+func TestLeaky(t *testing.T) {
+	c := campaign(build(t, `#include <stdint.h>
+#include <stdlib.h>
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	uint32_t h = 2166136261u;
+	for (size_t i = 0; i < n; i++) h = (h ^ d[i]) * 16777619;
+	if (h >> 15 & 1) *(volatile char *)malloc(10) = 1;
+	return 0;
+}`, "-g", "-O1", "-fsanitize=fuzzer,address"), 1)
+	c.Runs = 20_000
+	s, err := c.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Findings) != 1 || s.Findings[0].Rule != native.LeakRule {
+		t.Fatalf("%+v, want a leak", s.Findings)
+	}
+	if n := s.Findings[0].Occurrences; n > c.Runs/20 {
+		t.Errorf("%d of %d executions have ended with the leak, want a twentieth at most", n, s.Executions)
+	}
+}

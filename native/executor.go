@@ -151,6 +151,9 @@ func ask(a teasel.Ask) (bits uint32) {
 	if a.Quiet {
 		bits |= sancov.AskQuiet
 	}
+	if a.Serious {
+		bits |= sancov.AskNoLeaks
+	}
 	return bits
 }
 

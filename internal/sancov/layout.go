@@ -40,8 +40,9 @@ const (
 	AskFeatures = 1 << iota // all features, not only new ones
 	AskTrace                // the hash of the trace, the work and the processor time
 	AskOperands
-	AskQuiet  // do not change the maps of known features
-	AskStacks // make a sanitizer keep the stacks of allocations, for its report
+	AskQuiet   // do not change the maps of known features
+	AskStacks  // make a sanitizer keep the stacks of allocations, for its report
+	AskNoLeaks // do not check for leaks
 )
 
 const (

@@ -35,7 +35,7 @@ func TestLayout(t *testing.T) {
 		"sizeof(struct command)": unsafe.Sizeof(command{}), "sizeof(struct answer)": unsafe.Sizeof(answer{}), "offsetof(struct answer, round)": unsafe.Offsetof(answer{}.round),
 		"TEASEL_SITES": siteCount, "TEASEL_VERSION": version, "TEASEL_LINE": line, "TEASEL_TEXTS": Texts, "TEASEL_FRAMES": maxFrames, "TEASEL_TEXT": maxTextLength,
 		"TEASEL_SAMPLES": maxSamples, "TEASEL_SAMPLE": askSample, "TEASEL_LAST_SAMPLE": lastSample, "TEASEL_RUN_OVER": sampleOver, "FD_COUNT": fdCount,
-		"ASK_QUIET": AskQuiet, "ASK_STACKS": AskStacks, "COMMAND_RENEW": commandRenew, "COMMAND_MUTATE": commandMutate, "STATUS_RENEWED": statusRenewed,
+		"ASK_QUIET": AskQuiet, "ASK_STACKS": AskStacks, "ASK_NO_LEAKS": AskNoLeaks, "COMMAND_RENEW": commandRenew, "COMMAND_MUTATE": commandMutate, "STATUS_RENEWED": statusRenewed,
 		"HELLO_UBSAN": UBSan, "HELLO_TSAN": TSan, "HELLO_LOOPS": Loops, "HELLO_MEMORY": InMemory, "HELLO_CROSSOVER": CrossOver, "OPERAND_SWITCH": OperandSwitch,
 	}
 	var src strings.Builder

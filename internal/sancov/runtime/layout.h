@@ -32,6 +32,7 @@ enum {
 	ASK_OPERANDS = 4,
 	ASK_QUIET = 8,     // do not change the maps of known features
 	ASK_STACKS = 16,   // make a sanitizer keep the stacks of allocations, for its report
+	ASK_NO_LEAKS = 32, // do not check for leaks
 };
 
 enum {

@@ -294,7 +294,7 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	o->rejected = gap_run(gap, teasel_harness, in, s->length) == -1;
 	exit_if_forked();
 	if (ask & ASK_TRACE) o->cpu = cpu_used() - began;
-	int suspected = leaks_suspected();
+	int suspected = !(ask & ASK_NO_LEAKS) && leaks_suspected();
 	if (ask & ASK_OPERANDS) record_end(o);
 	if (o->rejected) ask |= ASK_QUIET; // teasel does not keep the input: its features must stay new for an input that it keeps
 	judge(i, ask);
