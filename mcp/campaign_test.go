@@ -42,6 +42,7 @@ type hunt struct {
 	duration  time.Duration // 0: many times what the longest takes
 	choose    session.Selection
 	enough    uint64                      // executions after which it ends at the next look, and unlike runs it is like any other until then; 0: it does not
+	checks    bool                        // nothing but the systematic checks is run
 	stop      func([]teasel.Finding) bool // ends it early
 }
 
@@ -56,7 +57,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	if h.profile.Name == "" {
 		h.profile = gen.Standard
 	}
-	target := &run.Target{Command: h.command, URL: h.url, Header: h.header, Stateless: h.stateless, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0}
+	target := &run.Target{Command: h.command, URL: h.url, Header: h.header, Stateless: h.stateless, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0 || h.checks}
 	visit, err := target.Visit(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	for _, s := range m.Seeds() {
 		c.Seeds = append(c.Seeds, s.Script)
 	}
-	c.Seed, c.Workers, c.Runs = h.seed, max(h.workers, 1), h.runs
+	c.Seed, c.Workers, c.Runs, c.SeedsOnly = h.seed, max(h.workers, 1), h.runs, h.checks
 	c.Duration = cmp.Or(h.duration, 15*time.Minute) // a server that answers next to nothing fails its own test only
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

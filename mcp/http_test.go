@@ -10,6 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
 const plantedURL = "http://127.0.0.1:{port}/mcp"
@@ -31,7 +32,8 @@ var statelessRules = []string{
 	judge.RuleMeta, judge.RuleMetaCode, judge.RuleResultType, judge.RuleCaching,
 }
 
-// TestPlantedHTTP: each rule about HTTP has a bug that shows it, with and without the handshake.
+// TestPlantedHTTP: each rule about HTTP has a bug that shows it, with and without the handshake. The systematic checks show them all; without
+// -short a whole campaign has to, in which they are confirmed beside everything else.
 func TestPlantedHTTP(t *testing.T) {
 	t.Parallel()
 	server := mcptest.BuildServer(t, "plantedhttp")
@@ -39,8 +41,13 @@ func TestPlantedHTTP(t *testing.T) {
 		name      string
 		stateless bool
 		sse       bool
+		tools     []string // those that are called; nil: all of them
 		rules     []string
-	}{{"handshake", false, false, httpRules}, {"events", false, true, eventRules}, {"stateless", true, false, statelessRules}} {
+	}{
+		{"handshake", false, false, nil, httpRules},
+		{"events", false, true, []string{"read_text"}, eventRules}, // it is the streams that matter
+		{"stateless", true, false, nil, statelessRules},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			lost := func(fs []teasel.Finding) []string {
@@ -49,7 +56,7 @@ func TestPlantedHTTP(t *testing.T) {
 				})
 			}
 			h := &hunt{command: []string{server, "-port", "{port}", fmt.Sprintf("-stateless=%t", tt.stateless), fmt.Sprintf("-sse=%t", tt.sse)}, url: plantedURL, stateless: tt.stateless, seed: 1,
-				duration: 5 * time.Minute, stop: func(fs []teasel.Finding) bool { return len(lost(fs)) == 0 }}
+				choose: session.Selection{Include: tt.tools}, checks: testing.Short(), timeout: time.Second, stop: func(fs []teasel.Finding) bool { return len(lost(fs)) == 0 }}
 			if rules := lost(h.run(t).Findings); len(rules) > 0 {
 				t.Errorf("not found: %v", rules)
 			}
@@ -91,12 +98,18 @@ func TestCleanHTTP(t *testing.T) {
 // TestSameSeedHTTP: the same seed gives the same run over HTTP.
 func TestSameSeedHTTP(t *testing.T) {
 	server := mcptest.BuildServer(t, "plantedhttp")
-	outcome := func() [3]int {
-		h := &hunt{command: []string{server, "-port", "{port}"}, url: plantedURL, seed: 7, runs: 3000}
-		sum := h.run(t)
-		return [3]int{int(sum.Executions), sum.Corpus, len(sum.Findings)}
-	}
-	if first, second := outcome(), outcome(); first != second {
-		t.Errorf("%v and %v", first, second)
+	var outcomes [2][3]int
+	t.Run("runs", func(t *testing.T) {
+		for i := range outcomes {
+			t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+				t.Parallel()
+				h := &hunt{command: []string{server, "-port", "{port}"}, url: plantedURL, seed: 7, runs: 3000, timeout: time.Second}
+				sum := h.run(t)
+				outcomes[i] = [3]int{int(sum.Executions), sum.Corpus, len(sum.Findings)}
+			})
+		}
+	})
+	if outcomes[0] != outcomes[1] {
+		t.Errorf("%v and %v", outcomes[0], outcomes[1])
 	}
 }

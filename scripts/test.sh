@@ -13,10 +13,19 @@ export TEASEL_REQUIRE_SERVERS=1
 # Those that take longest begin. The limit is for what hangs: no test is judged by how fast the machine is.
 readonly programs=(./cmd/teasel ./cmd/teasel/internal/program ./mcp ./native ./netproto ./gofunc/fuzztest ./gofunc/process ./internal/tui ./internal/web) limit=45m
 
-others() { go list ./... | grep -vxFf <(go list "${programs[@]}"); }
+# A package is tested under the race detector where it or its tests start goroutines. All others compute, which the detector makes three
+# to seven times as long and learns nothing from; every night they have their turn too.
+concurrent() {
+	git grep -lE --untracked '^\s*go (func\b|[[:alnum:]_.]+\()|\.Go\(' -- '*.go' ':!*testdata*' | xargs dirname | sort -u | sed 's#^#./#' |
+		xargs go list | grep -vxFf <(go list "${programs[@]}")
+}
 
-printf '\n== go test -short, of packages that start programs\n'
-go test -short -timeout "$limit" "${programs[@]}"
-printf '\n== go test -race -short, of all others\n'
+mapfile -t race < <(concurrent)
+mapfile -t plain < <(go list ./... | grep -vxFf <(go list "${programs[@]}" && printf '%s\n' "${race[@]}"))
+
+# go vet is part of scripts/lint.sh.
+printf '\n== go test -short\n'
+go test -short -vet=off -timeout "$limit" "${programs[@]}" "${plain[@]}"
+printf '\n== go test -race -short, of packages that start goroutines\n'
 # A program that the race detector is built into sleeps for a second at its end, and the tests start thousands of them.
-GORACE=atexit_sleep_ms=0 go test -race -short -timeout "$limit" $(others)
+GORACE=atexit_sleep_ms=0 go test -race -short -vet=off -timeout "$limit" "${race[@]}"

@@ -30,11 +30,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	caches, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	goCache, modCache, _ := strings.Cut(strings.TrimSpace(string(caches)), "\n")
+	goCache, modCache := goCaches(t)
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +47,7 @@ func TestScripts(t *testing.T) {
 			}
 			defer free.Close()
 			e.Setenv("PORT", strconv.Itoa(free.Addr().(*net.TCPAddr).Port)) // for a server whose port is fixed
-			e.Setenv("GOCACHE", goCache)                                    // or each script would build the standard library
+			e.Setenv("GOCACHE", goCache)
 			e.Setenv("GOMODCACHE", modCache)
 			e.Setenv("ME", strconv.Itoa(os.Getuid()))                                                       // a server that runs as nobody may not look into the script's folder
 			for name, folder := range map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"} { // scripts have no home
@@ -89,6 +85,18 @@ func TestScripts(t *testing.T) {
 		},
 		RequireExplicitExec: true,
 	})
+}
+
+// goCaches returns the caches of the go command, for programs that are given another home or cache: they would build the standard library
+// anew.
+func goCaches(t *testing.T) (builds, modules string) {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	builds, modules, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return builds, modules
 }
 
 // status runs teasel and compares its exit status.

@@ -104,6 +104,7 @@ func TestStoppedAfterFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	goCache, _ := goCaches(t)
 	for _, target := range stopped {
 		t.Run(target.kind, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +126,7 @@ func TestStoppedAfterFault(t *testing.T) {
 			}
 			mark := filepath.Join(dir, "mark")
 			command := func(args ...string) *exec.Cmd {
-				return &exec.Cmd{Path: self, Args: append([]string{"teasel"}, args...), Dir: dir, Env: append(os.Environ(), "MARK="+mark, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"))}
+				return &exec.Cmd{Path: self, Args: append([]string{"teasel"}, args...), Dir: dir, Env: append(os.Environ(), "MARK="+mark, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "GOCACHE="+goCache)}
 			}
 			if target.build != nil {
 				if out, err := command(target.build...).CombinedOutput(); err != nil {
