@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // flood judges a server that was cut off because of how much it wrote.
@@ -58,10 +60,12 @@ func (j *judge) noiseAfter(line []byte, s *script.Sent) {
 // number, was drawn, or is one of those that were sent. A word of which a part was sent is not: "version" has "ver" of "Server".
 func (j *judge) statement(line []byte, s *script.Sent) string {
 	var e observe.Echo
+	text := jsonrpc.CutBytes(string(line), 120)
 	if s != nil {
 		e.AddTree(s.Message.Params)
+		text = withoutSent(text, s.Message.Params)
 	}
-	words := string(observe.AppendNormal(nil, jsonrpc.CutBytes(string(line), 120), nil))
+	words := string(observe.AppendNormal(nil, text, nil))
 	if i := strings.IndexAny(words, string([]byte{observe.NumberMark, observe.TokenMark})); i > 0 {
 		words = words[:i]
 	}
@@ -71,9 +75,43 @@ func (j *judge) statement(line []byte, s *script.Sent) string {
 			word = word[:n]
 		}
 		if from > 0 && e.Has(word) {
-			return words[:from]
+			words = words[:from]
+			break
 		}
 		from += len(word) + 1
 	}
+	// What ends in a sign may end in part of what was sent.
+	if trimmed := strings.TrimRightFunc(words, func(r rune) bool { return !unicode.IsLetter(r) }); trimmed != "" {
+		return trimmed
+	}
 	return words
+}
+
+// withoutSent returns a text without the string that was sent and that it ends in, however short that is or in whatever script.
+func withoutSent(text string, sent *mutate.JSON) string {
+	text = strings.TrimSpace(text)
+	if sent == nil {
+		return text
+	}
+	if sent.Kind == mutate.String && sent.Text != "" {
+		if before, ok := strings.CutSuffix(text, sent.Text); ok && before != "" && !unicode.IsLetter(lastRune(before)) {
+			return before
+		}
+	}
+	for _, item := range sent.Items {
+		if before := withoutSent(text, item); before != text {
+			return before
+		}
+	}
+	for i := range sent.Members {
+		if before := withoutSent(text, sent.Members[i].Value); before != text {
+			return before
+		}
+	}
+	return text
+}
+
+func lastRune(s string) rune {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
 }

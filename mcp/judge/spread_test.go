@@ -75,6 +75,12 @@ func TestOneCauseOneFinding(t *testing.T) {
 			mcptest.CallOf("1", "a", `{"x":"apple"}`) + "noise DEBUG looking for apple in 12 places\n" + mcptest.AnswerOf("1", "a"),
 			mcptest.CallOf("1", "b", `{"x":"pear"}`) + "noise DEBUG looking for pear in 3 places\n" + mcptest.AnswerOf("1", "a"),
 		}, "2 tools"},
+		{"a text that ends in what was sent", RuleNoise, []string{
+			mcptest.CallOf("1", "a", `{"x":""}`) + "noise requested path \n" + mcptest.AnswerOf("1", "a"),
+			mcptest.CallOf("1", "b", `{"x":"tmp"}`) + "noise requested path tmp\n" + mcptest.AnswerOf("1", "a"),
+			mcptest.CallOf("1", "b", `{"x":"é"}`) + "noise requested path é\n" + mcptest.AnswerOf("1", "a"),
+			mcptest.CallOf("1", "b", `{"x":"−１typ"}`) + "noise requested path −１typ\n" + mcptest.AnswerOf("1", "a"),
+		}, "2 tools"},
 		{"a text that a server prints when it starts", RuleNoise, []string{
 			"fresh\n" + `> {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\nnoise Server ready on stdio\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
 			"fresh\n" + `> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}` +
