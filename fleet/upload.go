@@ -90,17 +90,21 @@ func (b *Bridge) push(ctx context.Context, all bool) error {
 	return nil
 }
 
-// pushMost is how many testcases are on their way at once, so that sending many does not take as many times the way to the hub and back.
-const pushMost = 32
+// What is on its way to the hub at once, so that sending many testcases does not take as many times the way there and back: so many testcases, and
+// about so many bytes.
+const (
+	pushMost  = 32
+	pushBytes = 4 << 20
+)
 
 // choose returns the testcases that are to be sent next, each of which reaches what neither those on the hub do nor those before it; the needless
 // ones, which reach nothing that those on the hub do not; and the rest. What only the batch makes needless is of the rest, for it may not arrive.
 func (b *Bridge) choose(todo []held) (batch, needless []teasel.Entry, rest []held) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ahead := map[teasel.Feature]struct{}{}
+	ahead, bytes := map[teasel.Feature]struct{}{}, 0
 	for i, h := range todo {
-		if len(batch) == pushMost {
+		if len(batch) == pushMost || bytes > pushBytes {
 			return batch, needless, append(rest, todo[i:]...)
 		}
 		e := h.entry
@@ -111,7 +115,7 @@ func (b *Bridge) choose(todo []held) (batch, needless []teasel.Entry, rest []hel
 		case !b.unstable.adds(e.Features, b.fleet, ahead):
 			rest = append(rest, h)
 		default:
-			batch = append(batch, e)
+			batch, bytes = append(batch, e), bytes+len(e.Data)
 			for f := range e.Features.All() {
 				ahead[f] = struct{}{}
 			}
