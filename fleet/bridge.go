@@ -277,7 +277,7 @@ func (b *Bridge) round(ctx context.Context, last bool) {
 		if err == nil {
 			continue
 		}
-		if trouble = err; explain("", err).Kind != ProblemFull { // a full hub has orders and testcases, and takes figures, which are in memory
+		if trouble = err; explain("", err).Kind != ProblemFull { // a hub that has no room for testcases or findings has orders, and may have room for figures
 			break
 		}
 	}
