@@ -13,7 +13,7 @@ import (
 // their answer comes or their time is over. How they end is handed out by Late.
 const (
 	maxSlow    = 16 // talks that are suspended at a time, of one topic
-	maxRetries = 8  // that are tried again by themselves, of those that were pending when their server ended
+	maxRetries = 8  // that are tried again by themselves, of those that were pending when their server ended or something came of them
 )
 
 // suspend suspends a talk.
@@ -69,7 +69,11 @@ func (e *executor) resume(ctx context.Context, s *peer) error {
 			continue
 		}
 		s.finishTalk(k)
-		e.finish(k)
+		if k.recheck && !k.failed() && len(e.retries) < maxRetries { // as one of a batch is that is not suspended
+			e.retries = append(e.retries, k)
+		} else {
+			e.finish(k)
+		}
 	}
 	return nil
 }
@@ -102,7 +106,7 @@ func (e *executor) retryAlone(k *talk) {
 	}
 }
 
-// retry tries one of the talks again that were suspended on a server which has ended.
+// retry tries one of the talks again that were suspended, on a server which has ended or beside others.
 func (e *executor) retry(ctx context.Context) error {
 	if len(e.retries) == 0 {
 		return nil

@@ -31,7 +31,7 @@ func (e *executor) asked(s *peer, raw []byte, m *jsonrpc.Message) {
 
 // noteAsker has those of several scripts run again by themselves during which something was asked for the first time: one of them is why.
 func (e *executor) noteAsker(s *peer, m *jsonrpc.Message) {
-	if k := s.alone; k != nil {
+	if k := s.alone; k != nil && e.isAsker(s, k) {
 		if i := k.t.Unanswered(); i >= 0 {
 			e.record(k.plan[k.t.Sent[i].Step].topic).asks = true
 		}
@@ -46,6 +46,15 @@ func (e *executor) noteAsker(s *peer, m *jsonrpc.Message) {
 			f.talk.recheck = true
 		}
 	}
+}
+
+// isAsker reports whether a question comes of the script that has the server for itself. While others are suspended it may be one of them
+// that the server asks for, unless this one is known to be asked for, or has a step that answers.
+func (e *executor) isAsker(s *peer, k *talk) bool {
+	i := k.t.Unanswered()
+	answers := func(s script.Step) bool { return s.Asked != "" }
+	return slices.ContainsFunc(k.in.Steps, answers) || i >= 0 && e.record(k.plan[k.t.Sent[i].Step].topic).asks ||
+		!slices.ContainsFunc(e.pending, func(p *talk) bool { return p.server == s && p != k && p.open > 0 })
 }
 
 // answerTo returns the next step that answers a question of a method; -1: the script has none left.

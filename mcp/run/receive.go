@@ -221,6 +221,9 @@ func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 	if (m.Class == jsonrpc.ClassRequest || m.Method == "notifications/message") && s.alone.isIdle() {
 		return // what a server asks and logs by itself, some time after it was started, is not the script's doing
 	}
+	if m.Class == jsonrpc.ClassRequest && !e.isAsker(s, s.alone) {
+		return
+	}
 	sent := -1
 	if m.Class == jsonrpc.ClassBatch {
 		sent = s.alone.t.UnansweredBatch()

@@ -142,6 +142,14 @@ func (s *server) say(id json.RawMessage, text string) {
 	s.answer(id, map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
 }
 
+// sayLater answers a call after some milliseconds; 0, and what is no sensible time: 200.
+func (s *server) sayLater(id json.RawMessage, ms int, text string) {
+	if ms <= 0 || ms > 1000 {
+		ms = 200
+	}
+	time.AfterFunc(time.Duration(ms)*time.Millisecond, func() { s.say(id, text) })
+}
+
 func (s *server) answer(id json.RawMessage, result any) {
 	s.put(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
 }

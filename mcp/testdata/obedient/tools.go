@@ -24,11 +24,12 @@ func tools() []tool {
 			return a.Key, false
 		}},
 		{name: "sleep", description: "Is answered after some milliseconds, 200 by default. Others are served meanwhile.", call: func(s *server, id json.RawMessage, a arguments) (string, bool) {
-			d := 200 * time.Millisecond
-			if a.MS > 0 && a.MS <= 1000 {
-				d = time.Duration(a.MS) * time.Millisecond
-			}
-			time.AfterFunc(d, func() { s.say(id, "slept") })
+			s.sayLater(id, a.MS, "slept")
+			return "", true
+		}},
+		{name: "ask", description: "Asks the client for a sample, and is answered after some milliseconds, 200 by default, whatever that says.", call: func(s *server, id json.RawMessage, a arguments) (string, bool) {
+			s.put(map[string]any{"jsonrpc": "2.0", "id": "ask", "method": "sampling/createMessage", "params": map[string]any{"messages": []any{}, "maxTokens": 1}})
+			s.sayLater(id, a.MS, "asked")
 			return "", true
 		}},
 		{name: "work", description: "Uses the processor for some milliseconds and is answered then. Nobody is served meanwhile.", call: func(_ *server, _ json.RawMessage, a arguments) (string, bool) {
