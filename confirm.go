@@ -85,7 +85,8 @@ func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
 		case !p.same(f):
 			p.masked = p.masked || f.Rule == p.rule && p.obs.failed() // which nothing is reported for
 		case !shown:
-			if shown = true; f.Subject == p.r.finding.Subject { // a hang may have been somewhere else this time
+			// What is known by its fault may be blamed on another part of this input. Under another name, a hang was somewhere else this time.
+			if shown = true; f.ID() == p.id || f.Subject == p.r.finding.Subject {
 				p.last = *f
 			}
 		}

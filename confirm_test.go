@@ -187,6 +187,32 @@ func TestShortHistoryFirst(t *testing.T) {
 	}
 }
 
+// A fault that shows late is blamed on whatever came last. The finding says what its input shows, not what it was seen with.
+func TestFindingIsOfItsInput(t *testing.T) {
+	longest := 0
+	s := runWindow(t, []string{"list"}, false, func(c *teasel.Campaign[script]) {
+		c.Target = chainTarget{&longest}
+		c.NewDetectors = func() []teasel.Detector {
+			return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+				f := o.Evidence.(fired)
+				if !f.armed {
+					return nil
+				}
+				last := f.past[len(f.past)-1]
+				blamed := last[len(last)-1].Tool
+				return []teasel.Finding{{Rule: "crash", Severity: teasel.Low, Fault: "store.go:7", Subject: blamed, Message: "after " + blamed, Detail: "> " + blamed}}
+			})}
+		}
+		c.Seeds, c.Runs = []script{{{Tool: "arm"}, {Tool: "fire"}, {Tool: "list"}}}, 5_000
+	})
+	if got := inputs(s); len(got) != 1 || got[0] != `crash [{"Tool":"arm","N":0},{"Tool":"fire","N":0}]` {
+		t.Fatalf("found %v", got)
+	}
+	if f := s.Findings[0]; f.Subject != "fire" || f.Message != "after fire" || f.Detail != "> fire" {
+		t.Errorf("subject %q, message %q, detail %q", f.Subject, f.Message, f.Detail)
+	}
+}
+
 // deepTarget is a chainTarget that can have another instance beside.
 type deepTarget struct {
 	chainTarget
