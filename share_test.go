@@ -80,7 +80,7 @@ func TestEveryTestcaseFaults(t *testing.T) {
 				}
 			}
 		}))
-		c.Runs, c.Calibrate, c.Seeds, c.MinimizeRuns = 500_000, 2, [][]byte{[]byte("@eed"), []byte("Bed")}, -1
+		c.Runs, c.Calibrate, c.Seeds, c.MinimizeRuns = 200_000, 2, [][]byte{[]byte("@eed"), []byte("Bed")}, -1
 		s, err := c.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
