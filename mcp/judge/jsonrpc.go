@@ -290,6 +290,7 @@ func (j *judge) anonymous(r *script.Received) {
 			j.report(RuleParseError, subjectUnread, "", fmt.Sprintf("%s is no JSON and was answered with error %d %s; expected -32700.",
 				jsonrpc.Cut(unreadable.Raw, 160), script.ErrorCode(r), jsonrpc.Quote(script.ErrorMessage(r), 80)))
 		}
+	case script.ErrorCode(r) == codeParse: // of a line that somebody else has sent: these can be read
 	case notification != nil && response != nil:
 	case notification != nil:
 		j.notificationReply(notification, r)
@@ -332,13 +333,6 @@ func (j *judge) another(i int, r *script.Received) {
 	first := j.answer(s)
 	if first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" || j.foreign != nil {
 		return // what says that no id could be read may be about something else
-	}
-	copied := bytes.Equal(r.Raw, first.Raw) && r.Message.Result != nil && len(r.Message.Result.Members) > 0
-	for k := range j.t.Sent { // a server may put the id of the request before into the answer to a notification
-		if n := &j.t.Sent[k]; !copied && n.Message.Class == jsonrpc.ClassNotification && n.At >= s.At && n.At <= r.At && !j.unterminated(n) {
-			j.notificationReply(n, r)
-			return
-		}
 	}
 	j.report(RuleDuplicateReply, j.subject(s), "", fmt.Sprintf("%s was answered twice, the second time with %s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(r.Raw, 160)))
 }

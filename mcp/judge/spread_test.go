@@ -88,10 +88,8 @@ func TestOneCauseOneFinding(t *testing.T) {
 				`< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}` + "\n",
 		}, "2 methods"},
 		{"answers to notifications", RuleNotificationReply, []string{
-			`>& {"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}` + "\n" +
-				`< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
-			`>& {"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
-				`< {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}` + "\n" + `< {"jsonrpc":"2.0","id":1,"result":{}}` + "\n",
+			`> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}` + "\n" + `< {"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"x"}}` + "\n",
+			`> {"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" + `< {"jsonrpc":"2.0","id":null,"result":{}}` + "\n",
 		}, "2 methods"},
 		{"a session that ends on a line that is no request", RuleExit, []string{
 			"> []\n! exit 0\n", "> {\"jsonrpc\":\n! exit 0\n", `> {"jsonrpc":"2.0","id":true,"method":"ping"}` + "\n! exit 0\n",
