@@ -95,6 +95,9 @@ type Finding struct {
 	Found   time.Duration `json:"found,omitempty"`   // when it was first reported, after the start of the campaign
 	Minimal bool          `json:"minimal,omitempty"` // minimising Input has come to its end
 
+	// Unsaved says why a [Reporter] could not keep the finding as it is; "": all have kept it. The hub sets it.
+	Unsaved string `json:"-"`
+
 	// Describe returns Detail; nil: Detail is set. Nearly all that a detector finds is known already, and nobody reads it, so that a
 	// detector need not write the detail of each. The worker calls it at most once, while the observation is valid.
 	Describe func() string `json:"-"`

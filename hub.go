@@ -250,13 +250,28 @@ func (h *Hub) Progress(memory uint64) error {
 	return h.takeFailure()
 }
 
-// report hands an event to all reporters. If one fails, the campaign ends, and the others still learn of what was found.
-func (h *Hub) report(e Event) {
+// report hands an event to all reporters. If one fails, the campaign ends, and the others still learn of what was found, and that it was
+// not saved. report returns the first error.
+func (h *Hub) report(e Event) (failed error) {
 	for _, r := range h.Reporters {
-		if err := r.Report(e); err != nil {
-			h.stop("failed")
-			h.failure = cmp.Or(h.failure, fmt.Errorf("reporting %v: %w", e.Kind, err))
+		err := r.Report(e)
+		if err == nil {
+			continue
 		}
+		h.stop("failed")
+		h.failure = cmp.Or(h.failure, fmt.Errorf("reporting %v: %w", e.Kind, err))
+		failed = cmp.Or(failed, err)
+		if e.Kind == EventFound || e.Kind == EventUnconfirmed {
+			e.Finding.Unsaved = failed.Error()
+		}
+	}
+	return failed
+}
+
+// announce reports a finding, and marks it if it could not be saved.
+func (h *Hub) announce(kind EventKind, f *Finding) {
+	if err := h.report(Event{Kind: kind, Finding: *f}); err != nil {
+		f.Unsaved = err.Error()
 	}
 }
 
@@ -344,7 +359,7 @@ func (h *Hub) finding(f *Finding) {
 		}
 	case findingBetter:
 	}
-	h.report(Event{Kind: EventFound, Finding: *f})
+	h.announce(EventFound, f)
 	h.findings.put(*f)
 	if fresh {
 		h.stats.LastFound = h.elapsed()
@@ -363,7 +378,8 @@ func (h *Hub) unconfirmed(f *Finding) {
 		f.Found = h.elapsed()
 	}
 	if h.findings.addUnconfirmed(f) {
-		h.report(Event{Kind: EventUnconfirmed, Finding: *f})
+		h.announce(EventUnconfirmed, f)
+		h.findings.notConfirmed[f.ID()] = *f
 	}
 }
 

@@ -76,19 +76,19 @@ func TestCountsAfterReporterFailure(t *testing.T) {
 	}
 }
 
-// What was found when a reporter fails reaches the other reporters and the summary, and the campaign ends.
+// What was found when a reporter fails reaches the other reporters and the summary, where it is marked, and the campaign ends.
 func TestFindingsAfterReporterFailure(t *testing.T) {
 	full := errors.New("no space left on device")
-	var reported []string
+	var reported, unsaved []string
 	h := &teasel.Hub{Reporters: []teasel.Reporter{
 		reportFunc(func(e teasel.Event) error {
-			if e.Kind == teasel.EventFound {
+			if e.Finding.Group != "b" {
 				return full
 			}
 			return nil
 		}),
 		reportFunc(func(e teasel.Event) error {
-			reported = append(reported, e.Finding.Group)
+			reported, unsaved = append(reported, e.Finding.Group), append(unsaved, e.Finding.Unsaved)
 			return nil
 		}),
 	}}
@@ -97,11 +97,22 @@ func TestFindingsAfterReporterFailure(t *testing.T) {
 	for _, group := range []string{"a", "b"} {
 		fs = append(fs, teasel.Finding{Rule: "crash", Severity: teasel.High, Subject: "target", Group: group, Stable: 3, Tries: 3})
 	}
-	if _, err := x.Sync(t.Context(), teasel.News{Findings: fs}); !errors.Is(err, full) {
+	untried := []teasel.Finding{{Rule: "crash", Severity: teasel.High, Subject: "target", Group: "c"}}
+	if _, err := x.Sync(t.Context(), teasel.News{Findings: fs, Unconfirmed: untried}); !errors.Is(err, full) {
 		t.Errorf("error %v, want %v", err, full)
 	}
-	if s := h.Summary(); len(s.Findings) != 2 || s.Stopped != "failed" || !slices.Equal(reported, []string{"a", "b"}) {
-		t.Errorf("stopped by %q with findings %v, reported %v", s.Stopped, s.Findings, reported)
+	s := h.Summary()
+	if len(s.Findings) != 2 || len(s.Unconfirmed) != 1 || s.Stopped != "failed" || !slices.Equal(reported, []string{"a", "b", "c"}) {
+		t.Errorf("stopped by %q with findings %v and %v, reported %v", s.Stopped, s.Findings, s.Unconfirmed, reported)
+	}
+	for i, f := range slices.Concat(s.Findings, s.Unconfirmed) {
+		want := ""
+		if f.Group != "b" {
+			want = full.Error()
+		}
+		if f.Unsaved != want || unsaved[i] != want {
+			t.Errorf("finding %s is marked %q, and was reported so: %q; want %q", f.Group, f.Unsaved, unsaved[i], want)
+		}
 	}
 	if _, err := x.Sync(t.Context(), teasel.News{Findings: fs}); !errors.Is(err, teasel.ErrStop) {
 		t.Errorf("second call: error %v, want %v", err, teasel.ErrStop)

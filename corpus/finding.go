@@ -139,12 +139,12 @@ func (w *findingWriter) optional(n, s string) {
 
 func (w *findingWriter) input(n string, data []byte) {
 	w.name(n)
-	w.b.Write(inputText(data))
+	w.b.Write(InputText(data))
 }
 
-// inputText returns how an input stands in a finding's file: verbatim when reading the file gives the same bytes
+// InputText returns how an input stands in a finding's file: verbatim when reading the file gives the same bytes
 // back.
-func inputText(data []byte) []byte {
+func InputText(data []byte) []byte {
 	if verbatim(data) {
 		return data
 	}
@@ -176,7 +176,7 @@ func unwrap(data []byte) (value json.RawMessage, ok bool) {
 	return value, ok
 }
 
-// inputBytes undoes inputText.
+// inputBytes undoes InputText.
 func inputBytes(raw json.RawMessage) (data []byte, err error) {
 	value, ok := unwrap(raw)
 	if !ok {
@@ -295,7 +295,7 @@ func findingFields(f *FindingFile) map[string]wanted {
 	}
 }
 
-// input reads an input that inputText wrote; null is none.
+// input reads an input that InputText wrote; null is none.
 func (r *reader) input(into *[]byte) bool {
 	at := r.at()
 	var raw json.RawMessage

@@ -57,6 +57,9 @@ func (l *Lines) Report(e teasel.Event) error {
 			if l.known(&e.Finding) {
 				label = "known"
 			}
+			if e.Finding.Unsaved != "" {
+				label = "NOT SAVED"
+			}
 			l.add(fmt.Sprintf("%s %v  %s", label, e.Finding.Severity, headline(&e.Finding)))
 		}
 	case teasel.EventUnconfirmed:

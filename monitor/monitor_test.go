@@ -40,11 +40,13 @@ func TestLines(t *testing.T) {
 	l := NewLines(&b, Options{Every: 5 * time.Second, Before: []teasel.Finding{old}})
 	crash, flaky := found(teasel.Critical, "mcp/server-crash", "tools/call divide", "ended\nwith \x1b[31mstatus 1"), found(teasel.High, "mcp/x", "s", "m")
 	flaky.Finding.Stable = 1
+	unsaved := found(teasel.High, "mcp/u", "s", "m")
+	unsaved.Finding.Unsaved = "no space left on device"
 	tell(t, l, progress(1, 1000), progress(2, 2000), crash, crash, flaky, teasel.Event{Kind: teasel.EventFound, Finding: old},
 		teasel.Event{Kind: teasel.EventNote, Text: "the server\nis slow"}, teasel.Event{Kind: teasel.EventAdded},
 		teasel.Event{Kind: teasel.EventUnconfirmed, Finding: teasel.Finding{Rule: "mcp/y", Subject: "s", Message: "m", Tries: 3}},
 		teasel.Event{Kind: teasel.EventUnconfirmed, Finding: teasel.Finding{Rule: "mcp/z", Subject: "s", Message: "m"}},
-		progress(6, 7000), progress(9, 9000))
+		progress(6, 7000), progress(9, 9000), unsaved)
 	if err := errors.Join(l.Close(), l.Close(), l.Report(crash)); err != nil {
 		t.Error(err)
 	}
@@ -55,7 +57,8 @@ note: the server is slow
 seen, and not reproduced in 3 tries: mcp/y  s: m
 seen, and there was no time to reproduce it: mcp/z  s: m
 #7000  6s  1200/s  corpus 57  features 321  findings 3 (1 critical, 1 high, 1 low)  memory 50 MB
-#9000  9s  667/s  corpus 57  features 321  findings 3 (1 critical, 1 high, 1 low)  memory 50 MB
+NOT SAVED high  mcp/u  s: m
+#9000  9s  667/s  corpus 57  features 321  findings 4 (1 critical, 2 high, 1 low)  memory 50 MB
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", &b, want)

@@ -44,7 +44,7 @@ func (r *Run) State() (view.State, error) {
 	s.Findings = nil
 	add := func(f *teasel.Finding, unconfirmed bool) {
 		commands := r.Commands(f)
-		if unconfirmed {
+		if unconfirmed && f.Unsaved == "" {
 			commands = nil
 			if c := r.repro(f); c != "" {
 				commands = []view.Command{{Title: commandRepro, Text: c}}
@@ -74,13 +74,17 @@ func (r *Run) State() (view.State, error) {
 
 // Titles of commands.
 const (
+	commandNone   = "no command"
 	commandRepro  = "reproduce it"
 	commandByHand = "without teasel"
 	commandScript = "write a program that reproduces it"
 )
 
-// Commands returns the commands that show a finding again.
+// Commands returns the commands that show a finding again. Of one that could not be saved there is its input instead.
 func (r *Run) Commands(f *teasel.Finding) (all []view.Command) {
+	if u := unsaved(f); u != "" {
+		return []view.Command{{Title: commandNone, Text: u}}
+	}
 	for _, c := range []view.Command{{Title: commandRepro, Text: r.repro(f)}, {Title: commandByHand, Text: r.byHand(f)}, {Title: commandScript, Text: r.script(f)}} {
 		if c.Text != "" {
 			all = append(all, c)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
@@ -57,8 +58,9 @@ type jsonFinding struct {
 	Occurrences uint64 `json:"occurrences"`
 	Stable      bool   `json:"stable"`
 	Reproducer  string `json:"reproducer"`
-	Tries       int    `json:"tries,omitempty"` // of an unconfirmed finding: none of them has reproduced it
-	Test        string `json:"test,omitempty"`  // that it is of
+	Unsaved     string `json:"unsaved,omitempty"` // why it has no file
+	Tries       int    `json:"tries,omitempty"`   // of an unconfirmed finding: none of them has reproduced it
+	Test        string `json:"test,omitempty"`    // that it is of
 
 	Stage        string  `json:"stage,omitempty"`
 	Parent       string  `json:"parent,omitempty"`
@@ -70,6 +72,8 @@ type jsonFinding struct {
 	Minimal      bool    `json:"minimal"`       // minimising has come to its end
 
 	Library string `json:"library,omitempty"` // that the finding is of; "": the target's own
+
+	Input json.RawMessage `json:"input,omitempty"` // of a finding without a file, as it stands in one
 
 	Inputs []string `json:"inputs,omitempty"` // of teasel triage: the files that show it
 }
@@ -139,7 +143,11 @@ func (r *Run) jsonFinding(f *teasel.Finding, file string) jsonFinding {
 	if r.OfLibrary != nil && r.OfLibrary(*f) {
 		library = r.Library
 	}
-	return jsonFinding{Library: library, ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
+	var input json.RawMessage
+	if f.Unsaved != "" {
+		input = corpus.InputText(f.Input)
+	}
+	return jsonFinding{Unsaved: f.Unsaved, Input: input, Library: library, ID: f.ID(), Rule: f.Rule, Severity: f.Severity.String(), Subject: f.Subject,
 		Message: f.Message, Occurrences: f.Occurrences, Stable: f.Confirmed(), Reproducer: file, Test: r.test(f),
 		Stage: f.Stage, Parent: f.Parent, Change: f.Change, Found: round(f.Found.Seconds(), 3), Execution: f.Execution,
 		Size: len(f.Input), OriginalSize: len(f.Original), Minimal: f.Minimal, Inputs: r.inputs(f)}

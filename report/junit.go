@@ -223,7 +223,7 @@ func (r *Run) failure(f *teasel.Finding) string {
 	if f.Detail != "" {
 		text += "\n" + plain.Text(f.Detail) + "\n"
 	}
-	if c := r.repro(f); c != "" {
+	if c := r.again(f); c != "" {
 		text += "\n" + plain.Text(c) + "\n"
 	}
 	if c := r.byHand(f); c != "" {

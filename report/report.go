@@ -169,6 +169,9 @@ func (r *Run) test(f *teasel.Finding) string {
 
 // reproducer returns the path of a finding's file; "": it has none.
 func (r *Run) reproducer(f *teasel.Finding) string {
+	if f.Unsaved != "" {
+		return ""
+	}
 	if r.File != nil {
 		return r.File(*f)
 	}
@@ -187,7 +190,11 @@ func (r *Run) isUnconfirmed(f *teasel.Finding) bool {
 	return slices.ContainsFunc(r.Summary.Unconfirmed, func(u teasel.Finding) bool { return u.ID() == f.ID() })
 }
 
+// repro returns the command that shows a finding again; "": there is none.
 func (r *Run) repro(f *teasel.Finding) string {
+	if f.Unsaved != "" {
+		return ""
+	}
 	if r.Repro != nil {
 		if c := r.Repro(*f); c != "" || !r.isUnconfirmed(f) {
 			return c
@@ -199,6 +206,17 @@ func (r *Run) repro(f *teasel.Finding) string {
 	}
 	return "teasel repro " + plain.Quote(file)
 }
+
+// unsaved says of a finding that could not be saved why, and has its input as it stands in a finding's file; "": it was saved.
+func unsaved(f *teasel.Finding) string {
+	if f.Unsaved == "" {
+		return ""
+	}
+	return fmt.Sprintf("not saved: %s; its input: %s", plain.Line(f.Unsaved), plain.JSON(corpus.InputText(f.Input)))
+}
+
+// again says how to see a finding again: with which command or, of one that could not be saved, with which input.
+func (r *Run) again(f *teasel.Finding) string { return cmp.Or(unsaved(f), r.repro(f)) }
 
 // byHand returns the command that shows a finding without teasel; "": there is none.
 func (r *Run) byHand(f *teasel.Finding) string {

@@ -576,3 +576,25 @@ func TestTextDetail(t *testing.T) {
 		t.Errorf("got\n%s\nwant in it\n%s", text, want)
 	}
 }
+
+// A finding that could not be saved has no file that a report could name: it has the reason and the input, in all formats.
+func TestUnsaved(t *testing.T) {
+	r := &Run{Dir: "teasel-out", Scripts: true, Summary: teasel.Summary{
+		Findings: []teasel.Finding{{Rule: "mcp/crash", Severity: teasel.High, Subject: "ping", Message: "m", Input: []byte(`{"confirmed":"\u001b"}`),
+			Unsaved: "write x: no space left on device"}},
+		Unconfirmed: []teasel.Finding{{Rule: "mcp/hang", Severity: teasel.High, Subject: "ping", Message: "m", Input: []byte{0xff, 'a'}, Unsaved: "write y: no space left on device"}}}}
+	for _, format := range Formats() {
+		out := string(golden(t, format, write(t, format, r)))
+		for _, want := range []string{"write x: no space", "write y: no space", "confirmed", "/2E="} {
+			if format == "markdown" && strings.ContainsAny(want, "y/") {
+				continue // it lists what is unconfirmed, and has no details of it
+			}
+			if !strings.Contains(out, want) {
+				t.Errorf("%s does not have %q:\n%s", format, want, out)
+			}
+		}
+		if strings.Contains(out, "teasel-out/") || strings.Contains(out, "teasel repro") {
+			t.Errorf("%s names a file that does not exist:\n%s", format, out)
+		}
+	}
+}

@@ -175,6 +175,9 @@ func (r *Run) sarifResult(f *teasel.Finding, rule int) *sarif.Result {
 	if unconfirmed {
 		message = "Unconfirmed: seen, and there was no time to reproduce. " + message
 	}
+	if u := unsaved(f); u != "" {
+		message += "\n" + u
+	}
 	if c := r.repro(f); c != "" {
 		message += "\nTo see it again: " + plain.Line(c)
 	}

@@ -98,7 +98,7 @@ func (r *Run) textLibrary(b *bytes.Buffer, o *Outcome) {
 	for i := range o.Library {
 		f := &o.Library[i]
 		fmt.Fprintf(b, "  %v %s  %s: %s%s\n", f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), plain.Line(f.Message), r.inTest(f))
-		if c := r.repro(f); c != "" {
+		if c := r.again(f); c != "" {
 			fmt.Fprintf(b, "    %s\n", plain.Text(c))
 		}
 	}
@@ -122,7 +122,7 @@ func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 				continue
 			}
 			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), plain.Line(f.Message), r.inTest(&f))
-			if c := r.repro(&f); c != "" {
+			if c := r.again(&f); c != "" {
 				fmt.Fprintf(b, "    %s\n", plain.Text(c))
 			}
 			header, end = "", "\n"
@@ -181,7 +181,7 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	if shown := r.shownBy(f); shown != "" {
 		fmt.Fprintf(b, "    %s\n", shown)
 	}
-	if c := r.repro(f); c != "" {
+	if c := r.again(f); c != "" {
 		fmt.Fprintf(b, "    %s\n", plain.Text(c))
 	}
 	if c := r.byHand(f); c != "" {

@@ -205,7 +205,11 @@ func (p *Plan[T]) failed(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 	}
 	var e *exit.Error
 	if errors.As(err, &e) && corpus.IsCampaign(dir.Path()) {
-		saved := "what was found until then is saved; to carry on: teasel resume " + plain.Quote(dir.Path())
+		saved := "what was found until then is saved"
+		if slices.ContainsFunc(slices.Concat(sum.Findings, sum.Unconfirmed), func(f teasel.Finding) bool { return f.Unsaved != "" }) {
+			saved = "what was found until then is saved, but for the findings that the report has as not saved"
+		}
+		saved += "; to carry on: teasel resume " + plain.Quote(dir.Path())
 		e.Hint = strings.TrimPrefix(e.Hint+"\nhint: "+saved, "\nhint: ")
 	}
 	return err

@@ -74,6 +74,9 @@ func (s *testRun) collect(t *fuzzTest, found map[string]*reportedFinding) {
 				x.repro = ""
 			}
 		}
+		if x.file != "" {
+			x.Unsaved = "" // to the campaign's directory
+		}
 	}
 }
 
