@@ -21,7 +21,7 @@ var untestedHints = map[string]string{
 }
 
 // untestedHint says how to go on where the tools of a server were not called.
-const untestedHint = "--allow NAME calls a tool in spite of that, in a place where it can do no harm; --exclude '*' says that only the protocol is to be fuzzed"
+const untestedHint = "--allow NAME calls a tool that may change something, in a place where it can do no harm; --exclude '*' says that only the protocol is to be fuzzed"
 
 // NothingTested returns an error for a campaign in which no input was run and accepted: that is not a clean result. The summary
 // says so as well.

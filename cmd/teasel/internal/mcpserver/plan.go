@@ -173,6 +173,9 @@ func (p *plan) choose(o *options, stderr io.Writer) (err error) {
 	for _, b := range p.choice.Blocked {
 		p.Meta.Blocked = append(p.Meta.Blocked, b.Name)
 	}
+	if len(p.choice.Tools)+len(p.choice.Blocked) == 0 && len(p.choice.Excluded) > 0 && !slices.Contains(o.Exclude, "*") {
+		p.Meta.Skipped = append(p.Meta.Skipped, corpus.Skip{Subject: allTools, Reason: "--include and --exclude leave out each tool of the server"})
+	}
 	return nil
 }
 

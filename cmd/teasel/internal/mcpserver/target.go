@@ -43,13 +43,21 @@ func Kind() campaign.Kind {
 	return campaign.Kind{Name: "mcp", NewReplayer: newReplayer, Resume: campaign.ResumeOf(func() campaign.Verb[script.Script] { return &options{} }), Script: standalone, Coverage: coverage, Panels: panels, Complete: describeReport}
 }
 
+// allTools is the subject of what is said of the calls of all tools.
+const allTools = "tools/call"
+
 // describeReport adds to a report what is the SDK's, and that no tool of a server was called.
 func describeReport(m *corpus.Meta, r *report.Run) {
 	if r.Library = m.Library; m.Library != "" {
 		r.OfLibrary = func(f teasel.Finding) bool { return judge.OfLibrary(&f) }
 	}
-	if len(m.Blocked) > 0 && len(m.Subjects) == 0 {
+	if len(m.Subjects) > 0 {
+		return
+	}
+	if len(m.Blocked) > 0 {
 		r.Untested = fmt.Sprintf("No tool was called: each may change something that outlives the server (%s).", strings.Join(m.Blocked, ", "))
+	} else if i := slices.IndexFunc(m.Skipped, func(k corpus.Skip) bool { return k.Subject == allTools }); i >= 0 {
+		r.Untested = fmt.Sprintf("No tool was called: %s.", m.Skipped[i].Reason)
 	}
 }
 
