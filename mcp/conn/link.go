@@ -60,15 +60,18 @@ func (l *link) exchange(r *request) bool {
 		}
 	}
 	l.hangUp()
-	switch {
-	case l.closing():
+	if l.closing() {
 		return false
+	}
+	end := l.end()
+	switch {
 	case errors.Is(err, errFlood):
-		return l.http.say(event{ended: ErrFlood})
-	case l.ended():
-		return l.http.say(event{ended: io.EOF})
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return l.http.say(event{ended: ErrRefused})
+		end = ErrFlood
+	case end == nil && errors.Is(err, syscall.ECONNREFUSED):
+		end = ErrRefused
+	}
+	if end != nil {
+		return l.http.say(event{ended: end})
 	}
 	return l.last(r, Frame{Status: NoResponse, Err: err})
 }
@@ -188,22 +191,26 @@ func (l *link) closing() bool {
 	}
 }
 
-// ended reports whether the server's process has ended, or is about to: it takes no connection any more.
-func (l *link) ended() bool {
+// end returns why nothing more comes of a server whose process is ours and that takes no connection any more; nil: it takes them. One
+// that is about to exit has closed them before.
+func (l *link) end() error {
 	running := l.http.cfg.Running
 	if running == nil {
-		return false
+		return nil
 	}
-	if conn, err := l.http.dial(); err == nil {
-		conn.Close()
-		return false
+	conn, err := l.http.dial()
+	if err == nil {
+		return conn.Close()
 	}
 	for began := time.Now(); time.Since(began) < exitTime; time.Sleep(time.Millisecond) {
 		if !running() {
-			return true
+			return io.EOF
 		}
 	}
-	return false
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return ErrRefused
+	}
+	return nil
 }
 
 // pass passes on what a response has.

@@ -22,7 +22,7 @@ func (j *judge) unresponsive() {
 	line := lineOf(s)
 	switch {
 	case j.t.Ended:
-		j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf("After %s the session answers nothing any more: its responses have no message.", line))
+		j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf("After %s the session answers nothing any more: its HTTP responses are empty.", line))
 	case j.t.Idle && len(s.Raw) >= long: // it has stopped reading, whatever the line says
 		j.report(RuleDeaf, subjectLongLine, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
 	case !j.t.Busy && j.waitsOutside(s):

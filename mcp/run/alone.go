@@ -35,6 +35,9 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	if own && f == waitEnded && s.Received() == 0 && len(e.target.Command) == 0 { // it was gone before
 		return e.discard(s, e.target.gone(e.target.command().Refusal(s.Server)))
 	}
+	if f == waitEnded {
+		k.retract()
+	}
 	k.noteEnd(f)
 	k.explain()
 	if f != waitIdle {
@@ -78,8 +81,10 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 			f = waitIdle
 		default:
 			f, err = e.listen(ctx, s, k, due, work)
-			if gone, again := e.doubted(ctx, s); f == waitIdle && err == nil && (gone || again != nil) {
-				f, err = waitUnresponsive, again
+			if f == waitIdle && err == nil {
+				if f, err = e.doubted(ctx, s); f == waitDone {
+					f = waitIdle
+				}
 			}
 		}
 		if f == waitIdle && k.open > 0 { // it was waited for in vain

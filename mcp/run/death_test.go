@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
+	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
@@ -242,5 +243,25 @@ func TestStderrIsAttributed(t *testing.T) {
 	before := e.live.past.Added()
 	if executeBatch(t, e, ins...); e.live.past.Added() != before+len(ins) {
 		t.Errorf("%d scripts were run for %d", e.live.past.Added()-before, len(ins))
+	}
+}
+
+// A server whose connections end some time before its process has not closed them without a response: it has died.
+func TestSlowDeath(t *testing.T) {
+	e := open(t, &Target{Command: []string{mcptest.BuildServer(t, plantedtest.Wicked), "slow-death", "{port}"}, URL: "http://127.0.0.1:{port}/mcp", Timeout: 5 * time.Second})
+	die, wait := call("echo", `{"message":"die"}`), call("echo", `{"message":"wait"}`)
+	tr, obs := execute(t, e, die)
+	if obs.Exit != teasel.ExitCrash || tr.End.Kind != script.EndExited || tr.Unresponsive {
+		t.Errorf("alone it ended as %v: %s, %+v", obs.Exit, obs.Detail, tr.End)
+	}
+	for _, rule := range []string{judge.RuleHTTPNoResponse, judge.RuleDeaf} {
+		for _, f := range told(&obs, rule) {
+			t.Errorf("false alarm: %s: %s", f.Rule, f.Message)
+		}
+	}
+	for i, x := range exits(executeBatch(t, e, wait, wait, die, wait)) {
+		if x != teasel.ExitLost {
+			t.Errorf("script %d ended as %v", i, x)
+		}
 	}
 }

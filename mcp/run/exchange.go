@@ -37,10 +37,13 @@ func (k *talk) depart(id int64, step *script.Step) {
 // exchanged takes what came over HTTP. A message is given to whom it belongs; the end of an exchange is the end of waiting for its
 // answer.
 func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
-	if f.Last && f.Exchange == s.pinged && s.ping != 0 && len(f.Body) == 0 && f.Status < http.StatusMultipleChoices {
-		s.ended = true
-	} else if f.Last && f.Exchange == s.pinged && f.Status >= http.StatusMultipleChoices { // it listens
-		s.ping, s.active = 0, now
+	if f.Last && f.Exchange == s.pinged {
+		switch {
+		case f.Status >= http.StatusMultipleChoices: // it listens
+			s.ping, s.active = 0, now
+		case f.Status != conn.NoResponse && len(f.Body) == 0 && s.ping != 0:
+			s.ended = true
+		}
 	}
 	x, ours := s.exchanges[f.Exchange]
 	if ours && x.sent >= 0 {
@@ -53,7 +56,6 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		if !f.Wrote.IsZero() { // it may have waited for a connection
 			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
 		}
-		s.ended = s.ended || a.Regular && f.Status == http.StatusNotFound && e.session.HasID
 	}
 	e.content(s, f, &x, now)
 	if ours {
@@ -75,6 +77,15 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	}
 	if k.open--; k.half != nil {
 		k.half.open--
+	}
+}
+
+// retract takes back that the end of a connection has ended an exchange: it was the server's end.
+func (k *talk) retract() {
+	for i := range k.t.Sent {
+		if s := &k.t.Sent[i]; s.Status == conn.NoResponse {
+			s.Answer = -1
+		}
 	}
 }
 

@@ -110,9 +110,7 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 	case f != waitIdle && f != waitBusy:
 		if f == waitDone {
 			e.grow(true)
-			if gone, err := e.doubted(ctx, s); gone || err != nil {
-				return waitUnresponsive, err
-			}
+			return e.doubted(ctx, s)
 		}
 		return f, nil
 	}
@@ -220,6 +218,9 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	var suspects, begun []*talk
 	for _, h := range g.halves {
 		for _, k := range h.talks {
+			if f == waitEnded {
+				k.retract()
+			}
 			if k.t.FirstUnanswered() > 0 {
 				suspects = append(suspects, k)
 			} else {

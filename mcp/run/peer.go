@@ -34,7 +34,7 @@ type peer struct {
 	ping        int64     // the id of the last ping; 0: it was answered, or none was sent
 	pinged      int64     // its exchange
 	ended       bool      // the session is at its end, and the server is not
-	doubt       bool      // a response had no message: the session may be at its end
+	doubt       bool      // a response had no message, or did not come: the session, or the server, may be at its end
 	active      time.Time // when the last line was sent or the last answer came that somebody waited for
 	unrequested int       // bytes of what nobody has asked for, and something for each line, since the conversation began
 	stderr      int64     // how much of it has been looked at

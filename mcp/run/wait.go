@@ -152,14 +152,16 @@ func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, waitEnd, 
 	return f == waitDone && !s.ended, f, err
 }
 
-// doubted reports whether the server answers nothing any more since a response had no message.
-func (e *executor) doubted(ctx context.Context, s *peer) (bool, error) {
+// doubted says whether the server goes on since a response had no message, or did not come: waitDone if it does, or nobody can tell.
+func (e *executor) doubted(ctx context.Context, s *peer) (waitEnd, error) {
 	if !s.doubt || !s.canPing() {
-		return false, nil
+		return waitDone, nil
 	}
 	s.doubt = false
 	soon := e.target.soon()
-	ok, _, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon})
-	s.ended = !ok
-	return !ok, err
+	ok, f, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon})
+	if !ok && f != waitEnded && f != waitFlood {
+		f = waitUnresponsive
+	}
+	return f, err
 }

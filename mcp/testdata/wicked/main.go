@@ -1,4 +1,4 @@
-// Command wicked is an MCP server over stdio that misbehaves in the way its first argument names, so that a fuzzer can
+// Command wicked is an MCP server, mostly over stdio, that misbehaves in the way its first argument names, so that a fuzzer can
 // show that it neither hangs on such a server nor leaks its processes. Apart from that way it is a small plain server.
 //
 // Whatever it does, it ends after ten minutes at the latest, and what it forks does too.
@@ -19,7 +19,7 @@ type mode struct {
 }
 
 func modes() []mode {
-	return slices.Concat(startModes(), floodModes(), streamModes(), processModes(), protocolModes())
+	return slices.Concat(startModes(), floodModes(), streamModes(), processModes(), protocolModes(), httpModes())
 }
 
 // lifetime is how long a process may last that nobody stops.
