@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"net/http"
 	"time"
 
@@ -80,6 +81,13 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	}
 }
 
+// expired reports whether a response says that the session of the request with an id is no more: 404, unless it has the answer to that
+// request, which does not speak of sessions. Then it is the method that was not found, or what was asked for.
+func expired(f *conn.Frame, m *jsonrpc.Message, id string) bool {
+	answered := m.Class == jsonrpc.ClassResponse && m.ID == id && !bytes.Contains(bytes.ToLower(f.Body), []byte("session"))
+	return f.Status == http.StatusNotFound && !answered
+}
+
 // retract takes back that the end of a connection has ended an exchange: it was the server's end.
 func (k *talk) retract() {
 	for i := range k.t.Sent {
@@ -96,6 +104,7 @@ func (e *executor) content(s *peer, f *conn.Frame, x *exchange, now time.Time) {
 	m := jsonrpc.ParseIn(s.reader, f.Body)
 	if x.talk != nil && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
+		s.ended = s.ended || a.Regular && e.session.HasID && expired(f, &m, a.Message.ID)
 		needless := a.Message.Class == jsonrpc.ClassNotification || a.Message.Class == jsonrpc.ClassResponse
 		switch direct := f.Last || m.Class == jsonrpc.ClassResponse || m.Class == jsonrpc.ClassBatch; {
 		case direct && !needless && a.Answer < 0 && (x.id == 0 || m.ID != a.Message.ID):
