@@ -208,9 +208,7 @@ func (b *background[T]) stepNext(ctx context.Context, jobs []*job[T]) (err error
 		if obs, err = b.perform(ctx, &j.request); err == nil {
 			j.step(q, obs)
 		}
-		if j.outcome != outcomeFound || j.request.class == classMinimize { // what was reproduced is published before another is
-			j.cost += uint64(time.Since(began))
-		}
+		j.cost += uint64(time.Since(began))
 		r.executions, r.messages = b.executions-before, b.messages-messages
 	}
 	if j.ended {

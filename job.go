@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"math"
+	"math/bits"
 	"runtime/debug"
 	"slices"
 )
@@ -150,20 +150,19 @@ func (j *job[T]) worth() int {
 	return n - 7
 }
 
-// order is negative if a job is to be executed before another: it costs less for what it is worth.
+// order is negative if a job is to be executed before another. Where runs are counted, the worst comes first, whatever it costs; else
+// what costs less for what it is worth, and of such jobs the one that was created first, so that one ends before the next begins.
 func (j *job[T]) order(k *job[T]) int {
-	return cmp.Or(cmp.Compare(j.rate(), k.rate()), cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq))
+	if j.counts {
+		return cmp.Or(cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq))
+	}
+	return cmp.Or(cmp.Compare(j.level(), k.level()), cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.seq, k.seq))
 }
 
-// rate is what a job costs for what it is worth. One severity more is worth sixteen times the cost: what is worst comes first unless it takes
-// far longer, so that a finding each try of which takes a time limit does not keep back many that take no time. Where runs are counted
-// the worst comes first, whatever it costs.
-func (j *job[T]) rate() float64 {
-	if j.counts {
-		return 0
-	}
-	return math.Ldexp(float64(j.cost), -2*j.worth())
-}
+// level says how much a job has cost for what it is worth, in powers of sixteen, each of which is worth one severity: as in a multilevel
+// feedback queue a job that takes long gives way to the others, so that a finding each try of which takes a time limit does not keep back
+// many that take no time, and jobs that take about as long end one after the other.
+func (j *job[T]) level() int { return 2*((bits.Len64(j.cost)+3)/4) - j.worth() }
 
 // severe reports whether a job is about a finding that must not be left unconfirmed.
 func (j *job[T]) severe() bool { return j.outcome == outcomeUnconfirmed && j.urgency > int(Low) }
