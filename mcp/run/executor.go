@@ -152,6 +152,9 @@ func (e *executor) ExecBatch(ctx context.Context, ins []script.Script, obs []tea
 	e.begin(ins[:n], obs[:n])
 	err := e.batch(ctx)
 	e.load += (e.read/n - e.load) / 4
+	if err == nil && !slices.ContainsFunc(e.talks, func(k *talk) bool { return k.state != skipped }) {
+		err = e.awaitPending(ctx)
+	}
 	for i, k := range e.talks {
 		if err == nil {
 			k.conclude()

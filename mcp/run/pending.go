@@ -78,6 +78,17 @@ func (e *executor) resume(ctx context.Context, s *peer) error {
 	return nil
 }
 
+// awaitPending waits until something comes while talks are suspended, or the time of one is over. It is called when nothing of a batch was run:
+// the next one would be left out as well, and so on without end, on the processor that the server needs.
+func (e *executor) awaitPending(ctx context.Context) error {
+	if e.live == nil || len(e.pending) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(e.pending, func(a, b *talk) int { return a.due.Compare(b.due) })
+	_ = e.receive(ctx, e.live, first.due) // that the server has ended is seen when it is needed
+	return ctx.Err()
+}
+
 // forget forgets a server that has ended, and returns the talks that were suspended on it. The first of them are tried again by
 // themselves.
 func (e *executor) forget(s *peer) (ended []*talk) {

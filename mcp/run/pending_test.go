@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,27 @@ func TestSetAside(t *testing.T) {
 	if executions != 60 || e.live != before || len(e.pending) > 0 || len(e.live.flights) > 0 {
 		t.Errorf("%d executions; %d scripts are suspended, %d requests in flight", executions, len(e.pending), len(e.live.flights))
 	}
+}
+
+// A batch in which nothing is run, since as many calls of a tool wait as may, comes back when one of them is answered.
+func TestNothingToRun(t *testing.T) {
+	e := open(t, obedient(t))
+	slow := slices.Repeat([]script.Script{call("sleep", `{"ms":300}`)}, 2*maxSlow)
+	for range 20 {
+		if executeBatch(t, e, slow...); len(e.pending) < maxSlow {
+			continue
+		}
+		for i, o := range executeBatch(t, e, slow...) {
+			if o.Runs > 0 {
+				t.Fatalf("script %d was run, though %d wait", i, maxSlow)
+			}
+		}
+		if _, ok := e.Late(&teasel.Observation{}); !ok {
+			t.Error("none was answered meanwhile")
+		}
+		return
+	}
+	t.Errorf("%d are suspended, want %d", len(e.pending), maxSlow)
 }
 
 // A tool that takes 200 ms holds up nothing but itself.
