@@ -157,8 +157,17 @@ func (j *judge) hasUnreadID(r *script.Received) bool {
 	}
 	return !slices.ContainsFunc(j.before(r), func(s script.Sent) bool {
 		answered := s.Answer >= 0 && s.Answer < len(j.t.Received) && &j.t.Received[s.Answer] != r
-		return !answered && s.Message.Class != jsonrpc.ClassResponse && saysID(s.Raw, m.ID)
+		return !answered && s.Message.Class != jsonrpc.ClassResponse && (saysID(s.Raw, m.ID) || isRoundedID(s.Message.Root, m.Root))
 	})
+}
+
+// isRoundedID reports whether a careless server could have made the number that is the id of one message of that of the other.
+func isRoundedID(sent, received *mutate.JSON) bool {
+	if sent == nil {
+		return false
+	}
+	id := sent.Get("id")
+	return id != nil && id.Kind == mutate.Number && resembles(id, received.Get("id"))
 }
 
 // saysID reports whether a line, readable or not, has an id in that notation.

@@ -48,7 +48,7 @@ func (j *judge) initialize(s *script.Sent, r *script.Received) {
 
 func (j *judge) initializeRefusal(s *script.Sent, r *script.Received) {
 	fault := j.faultOf(&s.Message)
-	if code := script.ErrorCode(r); fault.text != "" && !j.phase.opened && (code == codeInternal || code >= 0) {
+	if fault.text != "" && !j.phase.opened && isInternal(s, r) {
 		j.wrongCode(s, r, fault.text)
 	}
 }

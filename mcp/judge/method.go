@@ -180,7 +180,7 @@ func (j *judge) accepted(s *script.Sent, r *script.Received, fault paramFault) {
 func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 	m := &s.Message
 	code := script.ErrorCode(r)
-	internal := code == codeInternal || code >= 0
+	internal := isInternal(s, r)
 	switch {
 	case m.Method == "ping":
 		if fault.text == "" && (internal || code == codeMethodNotFound || isPlainPing(s)) {
@@ -219,6 +219,13 @@ func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 			j.report(RuleList, j.subject(s), "", fmt.Sprintf("%s failed with error %d %s.", m.Method, code, jsonrpc.Quote(script.ErrorMessage(r), 80)))
 		}
 	}
+}
+
+// isInternal reports whether a refusal has a code that says nothing of what was asked: that of an internal error, one that means nothing,
+// or that of a line which cannot be read, although every reader can.
+func isInternal(s *script.Sent, r *script.Received) bool {
+	code := script.ErrorCode(r)
+	return code == codeInternal || code >= 0 || code == codeParse && jsonrpc.HardToRead(s.Raw, s.Message.Root) == "" && len(s.Raw) < long
 }
 
 // mayFail reports whether a request can fail for a reason of its own, such as a database that is down.

@@ -103,7 +103,7 @@ var jsonrpcRules = []teasel.Rule{
 		Help:   "A method that does not exist was answered with a result, or with another error than -32601.\n\nClients find out by -32601 what a server cannot do.\n\nAnswer -32601.",
 		Source: jsonrpcSource + "#error_object"},
 	{ID: RuleWrongCode, Severity: teasel.Medium, Title: "Invalid parameters get another code than -32602",
-		Help: "A request with invalid parameters was answered with an internal error (or a code that means nothing), often with the raw output of a validator.\n\n" +
+		Help: "A request with invalid parameters was answered with an internal error (or a parse error, or a code that means nothing), often with the raw output of a validator.\n\n" +
 			"-32603 says that the server is broken and that trying again may help; the model never learns that it has to change the call.\n\n" +
 			"Check parameters first and answer -32602 with a sentence.",
 		Source: jsonrpcSource + "#error_object"},

@@ -257,7 +257,7 @@ func (j *judge) toolFailure(s *script.Sent, r *script.Received) {
 	p := s.Message.Params
 	name, _ := p.Get("name").Str()
 	tool := j.session.Tool(name)
-	internal := code == codeInternal || code >= 0
+	internal := isInternal(s, r)
 	switch {
 	case tool == nil:
 		if internal && len(j.session.Tools) > 0 && j.complete() {
