@@ -17,7 +17,13 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding, inVain 
 				return nil, nil
 			}
 			j.froms = of
-			for i, o := range q.do(request[T]{ins: part, ask: Ask{Quick: true}, class: classBisect, fresh: fresh, alone: len(part) == 1, past: past}) {
+			again := request[T]{ins: part, ask: Ask{Quick: true}, class: classBisect, fresh: fresh, alone: len(part) == 1, past: past}
+			obs := q.do(again)
+			if again.alone && obs[0].cutShort() { // the target may have been ended since it did not answer
+				again.ask.Quick, again.fresh = false, true
+				obs = q.do(again)
+			}
+			for i, o := range obs {
 				switch {
 				case o.Exit == ExitLost:
 					lost, lostOf = append(lost, part[i]), append(lostOf, of[i])
