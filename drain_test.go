@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/teaselfuzz/teasel"
 )
@@ -58,19 +57,14 @@ func TestBisectedAtTheEnd(t *testing.T) {
 
 // A batch in which one input makes the target hang is lost like one in which it dies. The hang is found, and nothing else is said to be wrong.
 func TestBisectedHang(t *testing.T) {
-	for _, timed := range []bool{false, true} {
-		c := bytesCampaign(dyingBatch{func(in []byte, o *teasel.Observation) {
-			if accept(in, o); in[len(in)-1] == '!' {
-				o.Exit, o.Detail = teasel.ExitHang, "!"
-			}
-		}})
-		c.Runs, c.MinimizeRuns, c.Background = 17, -1, timed
-		if timed {
-			c.Runs, c.StopAfter, c.Duration = 0, 1, time.Minute
+	c := bytesCampaign(dyingBatch{func(in []byte, o *teasel.Observation) {
+		if accept(in, o); in[len(in)-1] == '!' {
+			o.Exit, o.Detail = teasel.ExitHang, "!"
 		}
-		c.Stages = []teasel.Stage[[]byte]{letters("0123456789abcde!")}
-		if s, err := c.Run(t.Context()); err != nil || len(s.Findings) != 1 || s.Findings[0].Rule != "hang" || len(s.Unconfirmed) != 0 {
-			t.Errorf("timed %v: findings %v, unconfirmed %v, %v", timed, s.Findings, s.Unconfirmed, err)
-		}
+	}})
+	c.Runs, c.MinimizeRuns = 17, -1
+	c.Stages = []teasel.Stage[[]byte]{letters("0123456789abcde!")}
+	if s, err := c.Run(t.Context()); err != nil || len(s.Findings) != 1 || s.Findings[0].Rule != "hang" || len(s.Unconfirmed) != 0 {
+		t.Errorf("findings %v, unconfirmed %v, %v", s.Findings, s.Unconfirmed, err)
 	}
 }
