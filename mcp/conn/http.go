@@ -37,8 +37,8 @@ const defaultConnections = 64
 // such a request is not used for another one.
 type HTTP struct {
 	cfg     HTTPConfig
-	dial    func() (net.Conn, error) // the connection ends with ours
-	cancel  context.CancelFunc       // of dial
+	dial    func() (*socket, error) // the connection ends with ours
+	cancel  context.CancelFunc      // of dial
 	closing chan struct{}
 	links   sync.WaitGroup
 	events  chan event
@@ -94,7 +94,7 @@ func NewHTTP(c HTTPConfig) *HTTP {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &HTTP{cfg: c, cancel: cancel, busy: make(map[int64]*request), closing: make(chan struct{}), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
-	h.dial = func() (net.Conn, error) {
+	h.dial = func() (*socket, error) {
 		conn, err := dial(ctx, &h.cfg)
 		if err != nil {
 			return nil, err
@@ -102,17 +102,6 @@ func NewHTTP(c HTTPConfig) *HTTP {
 		return &socket{conn, context.AfterFunc(ctx, func() { conn.Close() })}, nil
 	}
 	return h
-}
-
-// A socket is closed when the HTTP is.
-type socket struct {
-	net.Conn
-	forget func() bool
-}
-
-func (s *socket) Close() error {
-	s.forget()
-	return s.Conn.Close()
 }
 
 // dial connects to the server.

@@ -161,6 +161,49 @@ func TestHTTPDrop(t *testing.T) {
 	}
 }
 
+// TestHTTPOnce: a request that the server has read is not sent again, whatever becomes of its connection. One that finds its connection
+// closed goes on another.
+func TestHTTPOnce(t *testing.T) {
+	heard, closed := make(chan string, 9), make(chan struct{})
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		heard <- string(body)
+		switch string(body) {
+		case "vanish":
+			panic(http.ErrAbortHandler)
+		case "last":
+			connection, buffer, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			buffer.WriteString("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+			buffer.Flush()
+			connection.Close()
+			close(closed)
+		}
+	}, conn.HTTPConfig{Connections: 1})
+	for _, tt := range []struct {
+		body   string
+		status int
+	}{{"a", 200}, {"vanish", conn.NoResponse}, {"b", 200}, {"last", 202}} {
+		if got := post(t, c, conn.Message{Body: []byte(tt.body)}); got[0].Status != tt.status {
+			t.Errorf("%s: %v", tt.body, texts(got))
+		}
+	}
+	<-closed
+	if got := post(t, c, conn.Message{Body: []byte("c")}); got[0].Status != 200 {
+		t.Errorf("on a connection that was closed: %v", texts(got))
+	}
+	var got []string
+	for len(heard) > 0 {
+		got = append(got, <-heard)
+	}
+	if want := []string{"a", "vanish", "b", "last", "c"}; !slices.Equal(got, want) {
+		t.Errorf("the server got %q, want %q", got, want)
+	}
+}
+
 // TestHTTPBye: the end of what is sent ends the session.
 func TestHTTPBye(t *testing.T) {
 	var heard []string

@@ -18,7 +18,7 @@ type link struct {
 	work chan *request
 
 	mu     sync.Mutex // of what [HTTP.Drop] reads
-	conn   net.Conn   // nil: there is none
+	conn   *socket    // nil: there is none
 	reader *bufio.Reader
 }
 
@@ -77,7 +77,8 @@ func (l *link) exchange(r *request) bool {
 }
 
 // respond writes a request and reads the head of the response. A connection that the server has closed meanwhile, as it may when nothing
-// was on it for a while, is no reason for the request to fail.
+// was on it for a while, is no reason for the request to fail. A request of which anything was written is not written again, as in
+// net/http: the server might carry it out twice.
 func (l *link) respond(r *request) (*http.Response, error) {
 	sent := false
 	defer func() {
@@ -85,7 +86,7 @@ func (l *link) respond(r *request) (*http.Response, error) {
 			l.http.unsent.Add(-1)
 		}
 	}()
-	if r.cut { // what waits on a connection would be lost with it
+	if r.cut || l.conn != nil && (l.reader.Buffered() > 0 || l.conn.stale()) { // what waits on a connection would be lost with one that is cut
 		l.hangUp()
 	}
 	for {
@@ -96,21 +97,17 @@ func (l *link) respond(r *request) (*http.Response, error) {
 			}
 		}
 		r.wrote = time.Now()
-		_, err := l.conn.Write(r.bytes)
+		n, err := l.conn.Write(r.bytes)
 		if !sent {
 			sent = true
 			l.http.unsent.Add(-1)
 		}
-		if err == nil && r.cut {
-			return nil, errCut
-		}
-		if err == nil {
-			_, err = l.reader.Peek(1)
-		}
 		switch {
+		case err == nil && r.cut:
+			return nil, errCut
 		case err == nil:
 			return l.head(r)
-		case !used, l.closing(), l.givenUp(r):
+		case n > 0, !used, l.closing(), l.givenUp(r):
 			return nil, err
 		}
 		l.hangUp()
