@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -221,7 +222,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 			if f == waitEnded {
 				k.retract()
 			}
-			if k.t.FirstUnanswered() > 0 {
+			if k.t.FirstUnanswered() != nil {
 				suspects = append(suspects, k)
 			} else {
 				begun = append(begun, k)
@@ -234,7 +235,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	}
 	end := g.server.End(f == waitEnded)
 	ended := e.forget(g.server)
-	slices.SortStableFunc(suspects, func(a, b *talk) int { return int(a.t.FirstUnanswered() - b.t.FirstUnanswered()) })
+	slices.SortStableFunc(suspects, func(a, b *talk) int { return cmp.Compare(a.t.FirstUnanswered().Place, b.t.FirstUnanswered().Place) })
 	if len(suspects) == 0 {
 		suspects = slices.Clone(g.recent)
 		slices.Reverse(suspects)

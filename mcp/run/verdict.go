@@ -17,8 +17,8 @@ func (k *talk) conclude() {
 	switch k.state {
 	case lost:
 		o.Exit, o.Runs = teasel.ExitLost, k.t.Executions()+k.runs
-		if i := k.t.Unanswered(); i >= 0 {
-			o.Elapsed = time.Since(k.began.Add(k.t.Sent[i].At))
+		if first := k.t.FirstUnanswered(); first != nil { // the engine tries what has waited longest first
+			o.Elapsed = time.Since(k.began.Add(first.At))
 		}
 		// Of several it is not known what was said to them; how the server ended is.
 		clear(k.t.Sent)

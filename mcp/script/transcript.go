@@ -302,13 +302,12 @@ func (t *Transcript) Guilty() int {
 	return 0
 }
 
-// FirstUnanswered returns the place on the wire of the first request that is not answered, whether an answer is due or not; 0: there is
-// none.
-func (t *Transcript) FirstUnanswered() int64 {
+// FirstUnanswered returns the first request that is not answered, whether an answer is due or not; nil: there is none.
+func (t *Transcript) FirstUnanswered() *Sent {
 	for i := range t.Sent {
 		if s := &t.Sent[i]; s.Answer < 0 && (s.Regular || s.Message.Class == jsonrpc.ClassRequest) {
-			return s.Place
+			return s
 		}
 	}
-	return 0
+	return nil
 }
