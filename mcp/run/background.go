@@ -9,7 +9,7 @@ import (
 
 const (
 	maxBackground = 512 // scripts that wait to be run in the background; mutated ones that come later are not run
-	maxResults    = 16  // talks that wait to be taken back: those of long lines have much memory
+	maxResults    = 2   // talks that wait to be handed out, beside one that waits to be taken back: a huge line takes tens of megabytes, and a batch may last
 )
 
 // background runs talks that need a server of their own or take long, one after the other on an executor of its own, while the campaign
@@ -36,7 +36,7 @@ func (e *executor) runInBackground(ctx context.Context, k *talk) bool {
 	b := &e.background
 	if b.e == nil {
 		b.e = newExecutor(e.target.background(lowNiceness), e.session)
-		b.queue, b.results, b.over = make(chan script.Script, maxBackground), make(chan result, maxResults), make(chan struct{})
+		b.queue, b.results, b.over = make(chan script.Script, maxBackground), make(chan result), make(chan struct{})
 		ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx)) // it goes on after the batch
 		go b.serve(ctx)
 	}
@@ -77,9 +77,10 @@ func (b *background) serve(ctx context.Context) {
 	}
 }
 
-// collectBackground keeps the talks that have run in the background for who asks for late ones.
+// collectBackground keeps the talks that have run in the background for who asks for late ones. While some wait for that already, the
+// background waits too.
 func (e *executor) collectBackground() error {
-	for {
+	for len(e.finished) < maxResults {
 		select {
 		case h := <-e.background.results:
 			if h.err != nil {
@@ -91,6 +92,7 @@ func (e *executor) collectBackground() error {
 			return nil
 		}
 	}
+	return nil
 }
 
 // closeBackground ends the background.

@@ -212,6 +212,30 @@ func TestFreshBesideTheBatch(t *testing.T) {
 	}
 }
 
+// What has run in the background and nobody has asked for is bounded, since long lines are held in it; none of it is lost.
+func TestBackgroundWaits(t *testing.T) {
+	e := open(t, obedient(t))
+	const scripts = 20
+	for range scripts {
+		executeBatch(t, e, script.Script{Start: script.Fresh, Check: check.Lifecycle, Steps: append(script.Handshake(session.Versions[len(session.Versions)-1]), script.SendText(ping))})
+	}
+	for len(e.background.queue) >= scripts-maxResults && t.Context().Err() == nil {
+		executeBatch(t, e, lineScript(ping))
+	}
+	for range 50 { // batches, while the next one has all the time that it needs
+		time.Sleep(10 * time.Millisecond)
+		executeBatch(t, e, lineScript(ping))
+	}
+	if n := len(e.finished); n != maxResults {
+		t.Errorf("%d wait to be handed out, want %d", n, maxResults)
+	}
+	for came := 0; came < scripts && t.Context().Err() == nil; executeBatch(t, e, lineScript(ping)) {
+		for _, ok := e.Late(&teasel.Observation{}); ok; _, ok = e.Late(&teasel.Observation{}) {
+			came++
+		}
+	}
+}
+
 // A batch that is broken off in the middle of its conversations leaves nothing of them to the next one.
 func TestBrokenOff(t *testing.T) {
 	target := obedient(t)
