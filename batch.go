@@ -79,7 +79,10 @@ func (w *Worker[T]) Commit(ctx context.Context) error {
 		w.marked = true
 		w.filling.origins = append(w.filling.origins, mark[T]{w.fill, w.from})
 	}
-	if w.fill++; w.fill < w.size {
+	if w.weigher != nil {
+		w.weight += max(w.weigher.Weight(w.filling.ins[w.fill]), 1) - 1
+	}
+	if w.fill++; w.fill+w.weight < w.size {
 		return nil
 	}
 	return w.Flush(ctx)
@@ -101,7 +104,7 @@ func (w *Worker[T]) Flush(ctx context.Context) error {
 	if b.n = w.fill; b.n == 0 {
 		return nil
 	}
-	w.fill, w.marked = 0, false
+	w.fill, w.weight, w.marked = 0, 0, false
 	w.state.Draws += uint64(b.n)
 	if w.pipe != nil && (w.limit == 0 || w.limit > w.made()+uint64(2*w.size)) {
 		return w.submit(ctx, b)

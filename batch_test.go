@@ -330,3 +330,62 @@ func TestBatchCreditsStages(t *testing.T) {
 		}
 	}
 }
+
+// weighing is a target of batches that notes what the inputs of each weigh: a byte as one.
+type weighing struct {
+	noopBatch
+	weights *[]int
+}
+
+func (t weighing) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) { return t, nil }
+func (t weighing) Weight(in []byte) int                                               { return len(in) }
+
+func (t weighing) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	sum := 0
+	for i := range ins {
+		obs[i].Features = append(obs[i].Features, 1)
+		sum += len(ins[i])
+	}
+	*t.weights = append(*t.weights, sum)
+	return t.noopBatch.ExecBatch(ctx, ins, obs)
+}
+
+// weighty is a stage that makes inputs of 0 to 9 bytes.
+type weighty struct{}
+
+func (weighty) Name() string { return "weighty" }
+
+func (weighty) Run(ctx context.Context, w *teasel.Worker[[]byte], _ *teasel.Testcase[[]byte]) error {
+	for i := range 50 {
+		s := w.Slot()
+		if *s = (*s)[:0]; i%10 > 0 {
+			*s = append(*s, "123456789"[:i%10]...)
+		}
+		if err := w.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A batch is full of fewer inputs if these are large.
+func TestWeigher(t *testing.T) {
+	var weights []int
+	c := bytesCampaign(weighing{noopBatch{size: 20}, &weights})
+	c.Seeds, c.Runs, c.Stages = [][]byte{{0}}, 2000, []teasel.Stage[[]byte]{weighty{}}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	full := 0
+	for _, n := range weights {
+		if n > 20+8 {
+			t.Errorf("a batch weighs %d, want at most 20 and what the last input is beyond that", n)
+		}
+		if n >= 18 {
+			full++
+		}
+	}
+	if full < len(weights)*3/4 {
+		t.Errorf("%d of %d batches are full", full, len(weights))
+	}
+}

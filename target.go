@@ -34,6 +34,10 @@ type BatchExecutor[T any] interface {
 	ExecBatch(ctx context.Context, ins []T, obs []Observation) (done int, err error)
 }
 
+// A Weigher is a [BatchExecutor] for inputs that may be large. Weight says as how many an input counts, at least one: a batch with
+// BatchSize of them is full. An executor that takes only some of a batch of large inputs would otherwise have the worker hold many more.
+type Weigher[T any] interface{ Weight(in T) int }
+
 // A Pipeliner is a [BatchExecutor] that runs a batch while the worker judges the one before it and makes the next. Between
 // Submit and Collect no other method is called, and what Submit was given is the executor's. The evidence of a batch is
 // good until the next but one.

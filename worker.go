@@ -75,10 +75,12 @@ type Worker[T any] struct {
 
 	filling   *batch[T]
 	fill      int         // inputs in it
+	weight    int         // what they count as beyond that, see [Weigher]
 	inFlight  *batch[T]   // submitted and not judged yet; nil: none
 	collected bool        // its results have been collected
 	waited    int         // batches since there are keep jobs
 	idle      []*batch[T] // the oldest first
+	weigher   Weigher[T]  // nil: each input counts as one
 	judged    *batch[T]   // the batch being judged; nil: a probe is
 	offset    int         // of the observations in it, see executeRest
 	serving   []*job[T]   // the jobs whose requests are being executed, one for each input; nil: none
@@ -107,6 +109,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
 	w.rnd = rand.New(&w.pcg)
 	w.pipe, _ = ex.(Pipeliner[T])
+	w.weigher, _ = ex.(Weigher[T])
 	w.learner, _ = ex.(Learner)
 	if w.index, _ = w.mut.(Indexer[T]); w.batch == nil {
 		w.undo, _ = w.mut.(Undoer[T]) // a batch needs all its inputs at once

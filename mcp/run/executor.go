@@ -52,6 +52,7 @@ var (
 	_ teasel.Executor[script.Script]      = (*executor)(nil)
 	_ teasel.BatchExecutor[script.Script] = (*executor)(nil)
 	_ teasel.Pipeliner[script.Script]     = (*executor)(nil)
+	_ teasel.Weigher[script.Script]       = (*executor)(nil)
 	_ teasel.Resetter                     = (*executor)(nil)
 	_ teasel.Historian[script.Script]     = (*executor)(nil)
 )
@@ -106,6 +107,12 @@ func (t *Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[sc
 
 // BatchSize says how many scripts are best handed in together.
 func (e *executor) BatchSize() int { return max(batchScripts, 2*e.target.window()) }
+
+// weightBytes is how many bytes of a script count as another one: a batch, of which there are three, holds a megabyte.
+const weightBytes = 4 << 10
+
+// Weight implements [teasel.Weigher].
+func (e *executor) Weight(in script.Script) int { return 1 + in.Size()/weightBytes }
 
 // begin gives each script of a call a talk.
 func (e *executor) begin(ins []script.Script, obs []teasel.Observation) {
