@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -27,6 +28,14 @@ func WriteReports(w io.Writer, o *flags.Options, r *report.Run) error {
 		}
 	}
 	return err
+}
+
+// WarnMemory says that a run has ended early for want of memory, and how to give it more.
+func WarnMemory(w io.Writer, o *flags.Options, r *report.Run) {
+	if r.Summary.Stopped == "memory" {
+		fmt.Fprintf(w, "teasel: note: the run ended early: teasel held more memory than --max-memory %v allows\n", o.Memory)
+		fmt.Fprintf(w, "hint: --max-memory %v allows twice as much; inputs of many kilobytes and many workers take most\n", 2*o.Memory)
+	}
 }
 
 // WriteReportFile writes a report to a file.

@@ -237,5 +237,6 @@ func (p *Plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 	if p.Complete != nil {
 		p.Complete(run)
 	}
+	WarnMemory(cmd.ErrOrStderr(), p.Options, run)
 	return run, WriteReports(cmd.OutOrStdout(), p.Options, run)
 }

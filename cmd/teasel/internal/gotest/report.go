@@ -136,6 +136,7 @@ func (s *testRun) report(cmd *cobra.Command) error {
 	if failed != nil {
 		r.Summary.Stopped = "failed"
 	}
+	campaign.WarnMemory(cmd.ErrOrStderr(), &o.Options, r)
 	if err := campaign.WriteReports(cmd.OutOrStdout(), &o.Options, r); err != nil {
 		return err
 	}

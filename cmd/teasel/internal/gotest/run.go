@@ -235,6 +235,8 @@ func stoppedBy(ctx, limited context.Context, tests []*fuzzTest, over bool) strin
 		return "fleet"
 	case !slices.ContainsFunc(tests, func(t *fuzzTest) bool { return t.summary.Stopped != "values" }):
 		return "values"
+	case slices.ContainsFunc(tests, func(t *fuzzTest) bool { return t.summary.Stopped == "memory" }):
+		return "memory"
 	case over:
 		return "duration"
 	}

@@ -23,6 +23,7 @@ func TestStoppedBy(t *testing.T) {
 		{"findings", done, "interrupted", true},
 		{"fleet", t.Context(), "fleet", false},
 		{"values", t.Context(), "values", true},
+		{"memory", t.Context(), "memory", false},
 	} {
 		tests := []*fuzzTest{{summary: teasel.Summary{Stopped: tc.each}}}
 		if got := stoppedBy(t.Context(), tc.limited, tests, tc.over); got != tc.want {

@@ -58,7 +58,9 @@ tried first.`,
 	f.DurationVar(&fresh.Duration, "duration", time.Duration(0), "how long to fuzz this time; 0: no limit (default: as before)")
 	f.Uint64Var(&fresh.Runs, "runs", 0, "executions of this time after which to stop; 0: no limit (default: as before)")
 	f.IntVar(&fresh.Workers, "workers", 1, "workers that fuzz side by side (default: as before)")
+	flags.SetPositive(f, "workers")
 	f.IntVar(&fresh.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit (default: as before)")
+	f.Var(&fresh.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: as before)")
 	flags.AddReports(cmd, &fresh)
 	f.Var(flags.Severity(&fresh.FailOn), "fail-on", "exit with status 1 only for findings at least this bad")
 	flags.AddBaseline(cmd, &fresh.Baseline)
@@ -76,6 +78,9 @@ func resumed(cmd *cobra.Command, dir string, o, fresh *flags.Options) {
 	o.Out, o.Format, o.Reports, o.FailOn, o.NoUI, o.UI, o.UIToken, o.Known = dir, fresh.Format, fresh.Reports, fresh.FailOn, fresh.NoUI, fresh.UI, fresh.UIToken, fresh.Known
 	if set("duration") || set("runs") {
 		o.Duration, o.Runs = fresh.Duration, fresh.Runs
+	}
+	if set("max-memory") {
+		o.Memory = fresh.Memory
 	}
 	if set("workers") {
 		o.Workers = fresh.Workers
