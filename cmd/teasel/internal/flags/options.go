@@ -81,6 +81,7 @@ func AddOptions(cmd *cobra.Command, o *Options) {
 	AddHub(f, &o.Hub)
 	AddIsolation(f, &o.Isolation, &o.Scratch)
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
+	SetPositive(f, "workers")
 	SetGroup(f, campaignGroup, "duration", "runs", "workers", "seed", "timeout", "out", "fresh", "profile", "stop-after", "max-memory", "changed-since")
 	SetGroup(f, "Inputs", "corpus", "dict", "stages", "minimize", "weights")
 	SetGroup(f, resultsGroup, "fail-on", "baseline", "no-ui")
@@ -113,9 +114,6 @@ func IsSet(fs *pflag.FlagSet, name string) bool {
 
 // Check refuses values that make no sense.
 func (o *Options) Check() error {
-	if o.Workers < 1 {
-		return exit.Usage("", "--workers %d: expected 1 or more", o.Workers)
-	}
 	if err := o.Hub.Check(); err != nil {
 		return err
 	}

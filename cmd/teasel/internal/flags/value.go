@@ -134,13 +134,25 @@ func (s severityValue) Set(text string) error {
 	return nil
 }
 
-// CheckNumbers refuses negative numbers, of which no flag takes one.
+// positiveKey is the annotation of a flag that takes no 0.
+const positiveKey = "teasel_positive"
+
+// SetPositive says that a flag takes no 0, for CheckNumbers.
+func SetPositive(fs *pflag.FlagSet, name string) {
+	_ = fs.SetAnnotation(name, positiveKey, nil) // it is there
+}
+
+// CheckNumbers refuses negative numbers, of which no flag takes one, and 0 where it makes no sense.
 func CheckNumbers(fs *pflag.FlagSet) (err error) {
 	fs.VisitAll(func(f *pflag.Flag) {
 		switch f.Value.Type() {
 		case "int", "duration", "float64":
-			if err == nil && strings.HasPrefix(f.Value.String(), "-") {
-				err = exit.Usage("", "--%s %s: expected 0 or more", f.Name, f.Value)
+			least := 0
+			if _, ok := f.Annotations[positiveKey]; ok {
+				least = 1
+			}
+			if text := f.Value.String(); err == nil && (strings.HasPrefix(text, "-") || least == 1 && text == "0") {
+				err = exit.Usage("", "--%s %s: expected %d or more", f.Name, text, least)
 			}
 		}
 	})

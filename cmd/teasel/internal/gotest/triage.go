@@ -2,6 +2,7 @@ package gotest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func Triage(cmd *cobra.Command, o *flags.Options, own []string, dir string, word
 			return true, exit.Usage("leave the flag out", "--%s is for programs, and %s is a fuzz test in Go", name, test)
 		}
 	}
-	if err := o.Check(); err != nil {
+	if err := errors.Join(flags.CheckNumbers(cmd.Flags()), o.Check()); err != nil {
 		return true, err
 	}
 	if err := o.LoadBaseline("go", nil); err != nil {

@@ -5,6 +5,7 @@ package mcpserver
 import (
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,9 @@ func (o *options) check() error {
 		return exit.Usage("leave one of them out", "--protocol-version %s with --era %s: only version %s has no handshake", o.Protocol, o.Era, session.StatelessVersion)
 	} else if stateless {
 		o.Era = "stateless"
+	}
+	if all := append(slices.Clone(session.Versions), session.StatelessVersion); o.Protocol != "" && !slices.Contains(all, o.Protocol) {
+		return exit.Usage("the versions: "+strings.Join(all, ", "), "--protocol-version %s: there is no such version", o.Protocol)
 	}
 	if err := o.httpOptions.check(o.Command, o.Env); err != nil {
 		return err

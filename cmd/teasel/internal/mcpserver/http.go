@@ -78,7 +78,7 @@ func (o *httpOptions) check(command, env []string) error {
 
 // badURL is for an address at which there cannot be a server.
 func badURL(format string, args ...any) error {
-	return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf(format, args...), Hint: "for example: --url http://127.0.0.1:8080/mcp"}
+	return exit.Usage("for example: --url http://127.0.0.1:8080/mcp", format, args...)
 }
 
 // header returns the lines with the values of variables.

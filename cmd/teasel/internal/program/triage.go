@@ -53,6 +53,7 @@ Exit status: 0 no input shows a fault, 1 there are findings at or above --fail-o
 	o.FailOn, o.Format, o.Out = teasel.Low, "text", triageOut
 	f.DurationVar(&o.Duration, "duration", 0, "stop after this time, whatever is left (default: no limit)")
 	f.IntVar(&o.Workers, "workers", 1, "workers that run inputs side by side, each with a program of its own")
+	flags.SetPositive(f, "workers")
 	f.DurationVar(&o.Timeout, "timeout", 0, "time limit of one run (default: 1s)")
 	f.StringVarP(&o.Out, "out", "o", triageOut, "directory to write; what an earlier triage has left there is moved aside")
 	flags.AddReports(cmd, &o.Options)

@@ -31,8 +31,8 @@ rewritten unless --out names another. FINDING is named as for 'teasel repro'.`,
 		Args:              flags.Args(0, 1, "a finding"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if runs < 1 {
-				return exit.Usage("", "--runs %d: expected 1 or more", runs)
+			if err := flags.CheckNumbers(cmd.Flags()); err != nil {
+				return err
 			}
 			f, path, ours, err := findingOf(cmd, args, g)
 			if err != nil {
@@ -64,6 +64,7 @@ rewritten unless --out names another. FINDING is named as for 'teasel repro'.`,
 		},
 	}
 	cmd.Flags().IntVar(&runs, "runs", 5000, "executions after which to be content")
+	flags.SetPositive(cmd.Flags(), "runs")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default: the finding's own)")
 	g.AddFlags(cmd)
 	return cmd

@@ -41,8 +41,8 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
 		Args:              flags.Args(0, 1, "a finding"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if tries < 1 {
-				return exit.Usage("", "--tries %d: expected 1 or more", tries)
+			if err := flags.CheckNumbers(cmd.Flags()); err != nil {
+				return err
 			}
 			if all {
 				return reproAll(cmd, orDefault(args), tries)
@@ -65,6 +65,7 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
 		},
 	}
 	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
+	flags.SetPositive(cmd.Flags(), "tries")
 	cmd.Flags().BoolVar(&script, "script", false, "write a program in Python, or for one HTTP request a script of curl, that shows a finding of teasel mcp or net without teasel, and run nothing")
 	cmd.Flags().BoolVar(&all, "all", false, "run all findings of the campaigns in a directory again, or of the files in it; those with the same id once")
 	cmd.MarkFlagsMutuallyExclusive("all", "script")
