@@ -26,7 +26,7 @@ var usedTexts = []string{
 	"", "a\nb", "\x00", "\ud7ff\uffff", `"`, `\`, "'", "}{", "..", "/", "a/b", "%", "\u2028", "\U0001F4A9", "__proto__", "null", "-1", "\r\n\r\n",
 }
 
-// checkUsed calls each tool plainly, then in every other way, and plainly again. Tools that may fail because of somebody else are left
+// checkUsed calls each tool plainly, and then in every other way, and plainly again. Tools that may fail because of somebody else are left
 // out.
 func checkUsed(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	var look, refused, all []script.Step
@@ -47,10 +47,20 @@ func checkUsed(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	use := func(name string, between []script.Step) {
 		r.Shuffle(len(between), func(i, k int) { between[i], between[k] = between[k], between[i] })
 		between = between[:min(usedLines, len(between))]
-		emit(name, script.NewFresh(Used, slices.Concat(begin, look, look, between, look, look)...))
+		emit(name, script.NewFresh(Used, slices.Concat(begin, inTurn(look), between, look, look)...))
+		slices.Reverse(look) // what spoils another tool may stand before it in the list, or behind it
 	}
 	use("refused calls", append(texts(harmlessGarbage), refused...))
 	use("calls", slices.Concat(all, refused))
+}
+
+// inTurn returns each call twice, and behind it those before it again: a plain call may be the one that spoils others.
+func inTurn(calls []script.Step) (steps []script.Step) {
+	for i, c := range calls {
+		steps = append(steps, c, c)
+		steps = append(steps, calls[:i]...)
+	}
+	return append(steps, calls...)
 }
 
 // usedUp returns calls of a tool with many arguments that its schema takes.

@@ -21,7 +21,7 @@ func TestKeeping(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"brittle": check.RuleUsed + " (every tool)", "fragile": check.RuleUsed + " (every tool)", "locked": check.RuleUsed + " tools/call add_note",
+		"brittle": check.RuleUsed + " (every tool)", "fragile": check.RuleUsed + " (every tool)", "locked": check.RuleUsed + " tools/call add_note", "spoiled": check.RuleUsed + " tools/call list_notes",
 		"lossy": check.RuleLostWrite + " tools/call add_note",
 	}
 	for line := range strings.Lines(string(list)) {

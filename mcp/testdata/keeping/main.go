@@ -18,6 +18,7 @@ var modes = []struct{ name, about string }{
 	{"brittle", "a note with a line break spoils the store, and every tool is refused from then on"},
 	{"locked", "a refused call never releases its lock, and the same tool is refused from then on"},
 	{"fragile", "a tool that only reads breaks the store"},
+	{"spoiled", "a style that is refused is kept all the same, and the notes cannot be listed from then on"},
 	{"lossy", "of two notes that are added at once one is lost"},
 	{"together", "two calls at once end the process"},
 	{"growing", "each note is read and written again with each call, in a file of its home"},
@@ -26,6 +27,7 @@ var modes = []struct{ name, about string }{
 	{"clean-session", "after logout everything is refused but login"},
 	{"clean-full", "a store of a hundred notes is full"},
 	{"clean-window", "only the last eight notes are shown"},
+	{"clean-style", "a style that is refused is not kept"},
 	{"clean-limited", "the rate of calls is limited"},
 }
 
@@ -39,7 +41,8 @@ type server struct {
 	notes  []string
 	broken bool
 	locked bool
-	away   bool // logged out
+	style  string // of the list of notes
+	away   bool   // logged out
 	calls  int
 	inside int
 }
@@ -51,7 +54,7 @@ func main() {
 		}
 		return
 	}
-	s := &server{mode: os.Args[1]}
+	s := &server{mode: os.Args[1], style: "plain"}
 	in := bufio.NewReader(os.Stdin)
 	var calls sync.WaitGroup
 	for {
@@ -110,6 +113,9 @@ func (s *server) plain(method string) object {
 			{"name": "list_notes", "description": "Lists the notes.", "annotations": object{"readOnlyHint": true}, "inputSchema": object{"type": "object"}},
 			{"name": "count_words", "description": "Counts the words of a text.", "annotations": object{"readOnlyHint": true}, "inputSchema": text("text")},
 		}
+		if s.mode == "spoiled" || s.mode == "clean-style" {
+			tools = append(tools, object{"name": "choose_style", "description": "Chooses how notes are listed.", "inputSchema": text("style")})
+		}
 		if s.mode == "clean-session" {
 			for _, name := range []string{"login", "logout"} {
 				tools = append(tools, object{"name": name, "annotations": object{"destructiveHint": false}, "inputSchema": object{"type": "object"}})
@@ -146,7 +152,20 @@ func (s *server) call(name string, arguments object) object {
 	switch name {
 	case "add_note":
 		return s.add(arguments["note"])
+	case "choose_style":
+		style, _ := arguments["style"].(string)
+		valid := style == "plain" || style == "bold"
+		if valid || s.mode == "spoiled" {
+			s.style = style
+		}
+		if !valid {
+			return refusal("no such style")
+		}
+		return said("done")
 	case "list_notes":
+		if s.style != "plain" && s.style != "bold" {
+			return refusal("cannot list notes in the style " + s.style)
+		}
 		shown := s.notes
 		if s.mode == "clean-window" {
 			shown = shown[max(0, len(shown)-8):]
