@@ -36,8 +36,8 @@ type Message struct {
 	More   bool   // it goes on with the next message: nothing ends it on the wire yet
 	Fields string // over HTTP, lines that the head of the request has beside those of every message; Head is what differs from that
 	Head   string // over HTTP, how the head of the request differs from that of every message, see [HTTP]; "": it does not
-	// Apart says that over HTTP the message has a connection of its own, whatever the others wait for, and that the end of its
-	// exchange is nothing to wait for.
+	// Apart says that over HTTP the message has a connection of its own, so that it does not queue behind others, and that nobody
+	// waits for its response.
 	Apart bool
 	Cut   bool // over HTTP, its connection is closed as soon as it is written
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
-// runAlone runs a talk that has the server for itself, and says what became of it. A patient one is waited for; another may be set
+// runAlone runs a talk that has the server for itself, and says what became of it. A patient one is waited for; another may be
 // suspended until its answer comes.
 func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	var s *peer

@@ -18,7 +18,7 @@ type group struct {
 	all    []*talk
 	todo   []*talk // of those, not begun
 	halves [2]half
-	over   []*talk // to be judged a turn later: what else comes of them has come when the other half has its answers
+	over   []*talk // to be judged a turn later: lines that they have caused beside their answers have come by then
 	before []*talk // that were over a turn ago
 	recent []*talk // that came to their end last
 	begun  int     // talks

@@ -36,7 +36,7 @@ type Target struct {
 	Scratch      string           // folder in which each server has a home and a temporary directory of its own; "": it has ours
 	Sandbox      bool             // each server runs in a sandbox, which needs Scratch and what the command does for --sandbox
 	Allow        []string         // what the sandbox is opened for, as --sandbox-allow has it
-	Exact        bool             // two campaigns have to run the same: no script is put off until a process has loaded for it
+	Exact        bool             // two campaigns have to run the same: nothing is suspended, runs in the background or has less time since it is probably slow
 
 	// Blocked says of a tool that it must never be called; nil: none. A line that mentions such a tool is not sent,
 	// whatever made it. Excluded says of one that it is not to be called, though nothing bad would come of it; nil: none. A

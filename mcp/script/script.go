@@ -16,6 +16,10 @@ const (
 )
 
 // Script is the input of an MCP campaign: what one client says, in order.
+//
+// Lines may have placeholders, which are replaced when they are sent: "@id" with its quotes becomes a fresh integer id, "@id:K" the id
+// that step K was sent with, "@id:K:s" the same as a string, and @{K:/pointer} what the JSON pointer names in the result of step K.
+// docs/mcp.md lists all of them.
 type Script struct {
 	Start Start  // the zero value is not valid
 	Check string // name of the systematic check that made it and whose detector compares its answers; "": none

@@ -20,7 +20,7 @@ const (
 )
 
 // WaitTime is how long a server that lets time pass is waited for although no answer is due: one that dies in a timer, or sends
-// what it must not, mostly does so by then. Timers of more are no waiting.
+// what it must not, mostly does so by then. A server that sleeps until a later time counts as asleep.
 const WaitTime = 250 * time.Millisecond
 
 // Running reports whether the process of the server, if that is ours, goes on.

@@ -26,7 +26,7 @@ type Session struct {
 	Prompts      []Prompt
 	Pages        map[string]int      // by the method of a list: how many pages it has
 	Completions  map[string][]string // by the name of an argument or variable: what completion/complete offers for it
-	Learned      map[string][]string // by the name of an argument: values that the server shows under it; see [run.Visit.Learn]
+	Learned      map[string][]string // by the name of an argument: values that the server shows under it; see Visit.Learn of package server
 	Mirrors      map[string][]Mirror // by the name of a tool: what the head of a call repeats over HTTP
 	Trouble      []string            // what went wrong while the lists were read, a sentence each
 
