@@ -46,7 +46,7 @@ type Message struct {
 type Frame struct {
 	Body     []byte      // nil: none came with it
 	Exchange int64       // that it belongs to; 0: nobody knows
-	Status   int         // of the HTTP response, or [NoResponse]; 0: not over HTTP
+	Status   int         // of the HTTP response, [NoResponse] or [MaybeUnread]; 0: not over HTTP
 	Header   http.Header // of the HTTP response; nil: not over HTTP, or there is none
 	Last     bool        // the exchange is over
 	EventID  string      // of a server-sent event
@@ -54,8 +54,11 @@ type Frame struct {
 	Err      error       // why there is no response
 }
 
-// NoResponse is the status of an exchange whose connection the server has closed without a response.
-const NoResponse = -1
+// The statuses of exchanges whose connection the server has closed without a response.
+const (
+	NoResponse  = -1
+	MaybeUnread = -2 // the connection had rested so long that the server may have closed it before it read the message
+)
 
 // The ways in which a connection fails that are the server's.
 var (

@@ -195,11 +195,15 @@ func TestHTTPOnce(t *testing.T) {
 	if got := post(t, c, conn.Message{Body: []byte("c")}); got[0].Status != 200 {
 		t.Errorf("on a connection that was closed: %v", texts(got))
 	}
+	time.Sleep(2100 * time.Millisecond) // from then on the server might have closed it before
+	if got := post(t, c, conn.Message{Body: []byte("vanish")}); got[0].Status != conn.MaybeUnread {
+		t.Errorf("on a connection that has rested: %v", texts(got))
+	}
 	var got []string
 	for len(heard) > 0 {
 		got = append(got, <-heard)
 	}
-	if want := []string{"a", "vanish", "b", "last", "c"}; !slices.Equal(got, want) {
+	if want := []string{"a", "vanish", "b", "last", "c", "vanish"}; !slices.Equal(got, want) {
 		t.Errorf("the server got %q, want %q", got, want)
 	}
 }

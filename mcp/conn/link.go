@@ -20,10 +20,12 @@ type link struct {
 	mu     sync.Mutex // of what [HTTP.Drop] reads
 	conn   *socket    // nil: there is none
 	reader *bufio.Reader
+	rested time.Time // the last exchange on conn was over; zero: there was none
 }
 
 const (
 	dialEvery = 20 * time.Millisecond  // a server that does not listen yet is tried again
+	restTime  = 2 * time.Second        // servers keep a connection at least so long that nothing is on
 	exitTime  = 200 * time.Millisecond // between the end of a process's connections and that of the process
 )
 
@@ -56,8 +58,13 @@ func (l *link) exchange(r *request) bool {
 			l.hangUp()
 		}
 		if err == nil {
+			l.rested = time.Now()
 			return true
 		}
+	}
+	f := Frame{Status: NoResponse, Err: err}
+	if res == nil && !l.rested.IsZero() && time.Since(l.rested) > restTime {
+		f.Status = MaybeUnread
 	}
 	l.hangUp()
 	if l.closing() {
@@ -73,7 +80,7 @@ func (l *link) exchange(r *request) bool {
 	if end != nil {
 		return l.http.say(event{ended: end})
 	}
-	return l.last(r, Frame{Status: NoResponse, Err: err})
+	return l.last(r, f)
 }
 
 // respond writes a request and reads the head of the response. A connection that the server has closed meanwhile, as it may when nothing
@@ -131,6 +138,7 @@ func (l *link) connect(r *request) error {
 		conn, err := c.dial()
 		if err == nil {
 			c.heard.Store(true)
+			l.rested = time.Time{}
 			l.mu.Lock()
 			l.conn, l.reader = conn, bufio.NewReaderSize(conn, 1<<14)
 			l.mu.Unlock()

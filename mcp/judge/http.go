@@ -86,6 +86,8 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	served := answer != nil && answer.Message.Result != nil
 	line := jsonrpc.Cut(s.Raw, 160)
 	switch {
+	case s.Status == conn.MaybeUnread:
+		return
 	case s.Status == conn.NoResponse:
 		if head == "" && !j.isCut(s) && j.t.Stands() { // what a head has that is malformed may end the connection
 			j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The connection of %s was closed without a response.", line))

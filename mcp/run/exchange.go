@@ -42,7 +42,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		switch {
 		case f.Status >= http.StatusMultipleChoices: // it listens
 			s.ping, s.active = 0, now
-		case f.Status != conn.NoResponse && len(f.Body) == 0 && s.ping != 0:
+		case f.Status > 0 && len(f.Body) == 0 && s.ping != 0:
 			s.ended = true
 		}
 	}
@@ -91,7 +91,7 @@ func expired(f *conn.Frame, m *jsonrpc.Message, id string) bool {
 // retract takes back that the end of a connection has ended an exchange: it was the server's end.
 func (k *talk) retract() {
 	for i := range k.t.Sent {
-		if s := &k.t.Sent[i]; s.Status == conn.NoResponse {
+		if s := &k.t.Sent[i]; s.Status < 0 {
 			s.Answer = -1
 		}
 	}

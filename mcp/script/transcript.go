@@ -21,7 +21,7 @@ type Sent struct {
 	Regular    bool        // a well-formed request whose id nobody else uses: exactly one answer is due
 	Unresolved bool        // a placeholder had nothing to stand for
 	Withdrawn  bool        // it was cancelled before an answer came: one may come or not
-	Status     int         // of the HTTP response, or conn.NoResponse; 0: none yet, or not over HTTP
+	Status     int         // of the HTTP response, conn.NoResponse or conn.MaybeUnread; 0: none yet, or not over HTTP
 	Header     http.Header // of the response; nil: none yet, or not over HTTP
 	EventID    string      // of the first event of the response that has one: the rest of the stream is behind it
 	Answer     int         // index in Received of the first answer; -1: none

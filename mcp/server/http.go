@@ -141,7 +141,7 @@ type statusError struct {
 }
 
 func (e *statusError) Error() string {
-	if e.status == conn.NoResponse {
+	if e.status < 0 {
 		return fmt.Sprintf("the connection ended without a response: %v", e.err)
 	}
 	return fmt.Sprintf("HTTP status %d %s", e.status, http.StatusText(e.status))
