@@ -40,12 +40,10 @@ type Paneler interface {
 	Panels(entries []teasel.Entry) []Panel
 }
 
-// A Liner is a [Paneler] that knows which lines of source files the testcases reach; false: none of this file. Files returns the files that
-// have code, those with code that is reached apart.
+// A Liner is a [Paneler] that knows which lines of source files the testcases reach; false: none of this file.
 type Liner interface {
 	Paneler
 	Lines(entries []teasel.Entry, file string) (Lines, bool)
-	Files(entries []teasel.Entry) (reached, missed []string)
 }
 
 // Times is how often something was reached, for a panel.

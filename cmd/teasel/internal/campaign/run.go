@@ -17,7 +17,6 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
-	"github.com/teaselfuzz/teasel/view"
 )
 
 // run prepares, runs and reports a campaign in a directory, which it closes.
@@ -128,10 +127,15 @@ func (p *Plan[T]) conclude(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summa
 // keepSources notes which source files the testcases reach, if the kind knows that.
 func (p *Plan[T]) keepSources(dir *corpus.Dir) error {
 	m := dir.Meta()
-	if l, ok := p.Kind.Paneler(&m, dir.Path()).(view.Liner); ok {
-		return KeepSources(dir, l.Files)
+	if s, ok := p.Kind.Paneler(&m, dir.Path()).(sourcer); ok {
+		return KeepSources(dir, s.Files)
 	}
 	return nil
+}
+
+// A sourcer is a view.Paneler that knows the source files that have code, those with code that testcases reach apart.
+type sourcer interface {
+	Files(entries []teasel.Entry) (reached, missed []string)
 }
 
 // gone returns the finding that an error of the campaign is.

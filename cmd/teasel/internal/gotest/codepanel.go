@@ -114,7 +114,7 @@ func (c *codePanel) Lines(_ []teasel.Entry, file string) (view.Lines, bool) {
 	return view.CodeLines(all, file)
 }
 
-// Files implements [view.Liner].
+// Files returns the source files that have code, those that testcases reach apart.
 func (c *codePanel) Files([]teasel.Entry) (reached, missed []string) {
 	all, _ := c.code()
 	return view.CodeFiles(all)

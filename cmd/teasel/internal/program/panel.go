@@ -89,7 +89,7 @@ func (p *panel) Lines(entries []teasel.Entry, file string) (view.Lines, bool) {
 	return view.CodeLines(p.code(entries), file)
 }
 
-// Files implements [view.Liner].
+// Files returns the source files that have code, those that testcases reach apart.
 func (p *panel) Files(entries []teasel.Entry) (reached, missed []string) {
 	return view.CodeFiles(p.code(entries))
 }
