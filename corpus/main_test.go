@@ -105,7 +105,9 @@ func fill(r *rand.Rand, v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(r, v.Field(i))
+			if v.Type().Field(i).Name != "Unsaved" { // never stored
+				fill(r, v.Field(i))
+			}
 		}
 	case reflect.Func: // never stored
 	default:

@@ -34,7 +34,7 @@ func TestWicked(t *testing.T) {
 		t.Fatal(err)
 	}
 	unknown := listedModes(t, program)
-	for _, elsewhere := range []string{"child", "flood-line", "flood-brackets"} {
+	for _, elsewhere := range []string{"child", "flood-line", "flood-brackets", "slow-death"} {
 		delete(unknown, elsewhere)
 	}
 	const greeted = `/^\{"jsonrpc":"2.0","id":"init","result":\{"protocolVersion":"2025-11-25"/`
