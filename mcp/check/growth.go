@@ -212,7 +212,7 @@ func MakeShapeTime(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	text := func(n int) string { return `{"teasel_extra":` + Quote(script.LongText(n)) + `}` }
 	pair := func(name, shape string, line func(arguments string) []byte) {
 		one, other := script.Send(line(text(len(shape)))), script.Send(line(shape))
-		emit(name, script.NewShared(ShapeTime, one, other, one, other))
+		emit(name, script.NewShared(ShapeTime, one, other, one, other, one, other))
 	}
 	keys, items := WideObject(shapeWidth), `{"teasel_extra":[`+strings.Repeat("{},", shapeWidth-1)+"{}]}"
 	tools := quickTools(b, r, 1)
@@ -300,7 +300,10 @@ func (j *Case) Growth() {
 	s := &j.Transcript.Sent[len(j.Transcript.Sent)-1]
 	switch g.What {
 	case "shape":
-		text, shape := min(g.Values[0], g.Values[2]), min(g.Values[1], g.Values[3])
+		text, shape := g.Values[0], g.Values[1]
+		for i := 2; i+1 < len(g.Values); i += 2 { // others may have been in the processor's cache
+			text, shape = min(text, g.Values[i]), min(shape, g.Values[i+1])
+		}
 		if shape >= shapeLeast && shape >= shapeFactor*text {
 			severity := teasel.Low
 			if shape < shapeGrave { // readers of JSON and validators take a microsecond or two for a member, and nobody waits for that
