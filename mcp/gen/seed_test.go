@@ -172,8 +172,8 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 				}
 			}
 		case check.ShapeTime:
-			if len(steps) != 4 || len(steps[0].Line) < len(steps[1].Line) {
-				fail("a text that is as long as the shape, the shape, and both again")
+			if len(steps) != 6 || len(steps[0].Line) < len(steps[1].Line) {
+				fail("a text that is as long as the shape, the shape, and both twice again")
 			}
 		case check.GrowthMemory:
 			if len(steps) != 1 || steps[0].Times < 100 {
