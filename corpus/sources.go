@@ -1,14 +1,6 @@
 package corpus
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-)
+import "path/filepath"
 
 const (
 	sourcesName    = "sources.json"
@@ -28,42 +20,20 @@ type sourcesFile struct {
 
 // WriteSources stores which source files the testcases reach.
 func (d *Dir) WriteSources(s Sources) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.writable(); err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	err := e.Encode(sourcesFile{sourcesVersion, s})
-	if err == nil {
-		err = replace(filepath.Join(d.path, sourcesName), b.Bytes(), true)
-	}
-	if err != nil {
-		return fmt.Errorf("writing which source files are reached: %w", err)
-	}
-	return nil
+	return d.writeJSON(sourcesName, "writing which source files are reached", sourcesFile{sourcesVersion, s})
 }
 
 // ReadSources returns what [Dir.WriteSources] has stored in the directory of a campaign; nil: nothing. An error about the content is a
 // [Problem].
 func ReadSources(dir string) (*Sources, error) {
 	path := filepath.Join(dir, sourcesName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading which source files are reached: %w", err)
-	}
 	var f sourcesFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, &Problem{File: path, Text: "expected the source files that are reached: " + err.Error(), Err: err}
+	found, err := readJSON(path, "reading which source files are reached", "the source files that are reached", &f)
+	if found {
+		err = checkVersion(path, "teasel-sources", f.Version, sourcesVersion)
 	}
-	if f.Version != sourcesVersion {
-		return nil, &Problem{File: path, Text: fmt.Sprintf(`"teasel-sources" is %d, expected %d`, f.Version, sourcesVersion), Err: ErrVersion}
+	if !found || err != nil {
+		return nil, err
 	}
 	return &f.Sources, nil
 }

@@ -1,14 +1,6 @@
 package corpus
 
-import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-)
+import "path/filepath"
 
 const (
 	triagedName    = "triage.json"
@@ -31,41 +23,19 @@ type triagedFile struct {
 
 // WriteTriaged stores what the files that were given came to.
 func (d *Dir) WriteTriaged(ts []Triaged) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.writable(); err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	err := e.Encode(triagedFile{triagedVersion, ts})
-	if err == nil {
-		err = replace(filepath.Join(d.path, triagedName), b.Bytes(), true)
-	}
-	if err != nil {
-		return fmt.Errorf("writing what the inputs came to: %w", err)
-	}
-	return nil
+	return d.writeJSON(triagedName, "writing what the inputs came to", triagedFile{triagedVersion, ts})
 }
 
 // Triaged returns what [Dir.WriteTriaged] has stored; nil: the campaign has triaged nothing. An error about the content is a [Problem].
 func (d *Dir) Triaged() ([]Triaged, error) {
 	path := filepath.Join(d.path, triagedName)
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading what inputs came to: %w", err)
-	}
 	var f triagedFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, &Problem{File: path, Text: "expected what inputs came to: " + err.Error(), Err: err}
+	found, err := readJSON(path, "reading what inputs came to", "what inputs came to", &f)
+	if found {
+		err = checkVersion(path, "teasel-triage", f.Version, triagedVersion)
 	}
-	if f.Version != triagedVersion {
-		return nil, &Problem{File: path, Text: fmt.Sprintf(`"teasel-triage" is %d, expected %d`, f.Version, triagedVersion), Err: ErrVersion}
+	if !found || err != nil {
+		return nil, err
 	}
 	return f.Inputs, nil
 }
