@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
+
+	"github.com/teaselfuzz/teasel/corpus"
 )
 
 // campaign runs teasel as somebody does who has read no more than the first page, and returns what its directory has.
@@ -42,21 +42,13 @@ func findings(dir string) (all []finding, err error) {
 		if err != nil || e.IsDir() || in != "findings" && in != "unconfirmed" {
 			return err
 		}
-		text, err := os.ReadFile(path)
+		file, err := corpus.ReadFinding(path)
 		if err != nil {
 			return err
 		}
-		var f struct {
-			Found                         float64
-			Rule, Subject, Message, Fault string
-			Detail                        string
-			Stable, Tries                 int
-		}
-		if err := json.Unmarshal(text, &f); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+		f := &file.Finding
 		all = append(all, finding{
-			after:     time.Duration(f.Found * float64(time.Second)),
+			after:     f.Found,
 			what:      fmt.Sprintf("%s %s: %s", f.Rule, f.Subject, f.Message),
 			text:      fmt.Sprintf("%s %s\n%s\n%s", f.Rule, f.Message, f.Fault, f.Detail),
 			confirmed: f.Tries > 0 && f.Stable == f.Tries,
