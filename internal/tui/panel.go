@@ -46,7 +46,7 @@ func (m *screen) panel(i int) panel {
 				return []string{severity, f.Rule, f.Subject, fmt.Sprint(f.Occurrences), f.Message}, severityStyles[f.Severity]
 			}, empty: empty}
 	case i == 1:
-		return panel{title: "stages", head: []string{"stage", "executions", "testcases", "per million", "time"}, rows: len(s.Stages), right: []bool{false, true, true, true, true},
+		return panel{title: "stages", head: []string{"stage", "execs", "kept", "per 1M", "time"}, rows: len(s.Stages), right: []bool{false, true, true, true, true},
 			row: func(i int) ([]string, style) {
 				g := &s.Stages[i]
 				per, took := "", ""

@@ -276,8 +276,8 @@ func (m *screen) helpText(h int) []string {
 		{"last new", "when an input was kept that reaches a new feature"},
 		{"features", "what the corpus reaches: edges, states, answers"},
 		{"stability", "share of the features that recur"},
-		{"testcases", "inputs that a stage has added to the corpus"},
-		{"per million", "how many of them for a million of its executions"},
+		{"kept", "inputs that a stage has added to the corpus"},
+		{"per 1M", "how many of them for a million of its executions"},
 		{"unconfirmed", "findings that were seen and are being reproduced"},
 	} {
 		lines = append(lines, fitStyled("  "+bold.paint(fit(l[0], 22))+l[1], m.w))
