@@ -381,20 +381,27 @@ func (m mounts) protect() error {
 	return nil
 }
 
-// emptyFiles removes what is in a folder, but for what is mounted there.
+// emptyFiles removes what is in a folder, but for what is mounted there: that is the user's.
 func emptyFiles(dir string) (err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // there is no such place here
 	}
+	var here, there unix.Stat_t
+	if err := unix.Lstat(dir, &here); err != nil {
+		return fmt.Errorf("emptying %s: %w", dir, err)
+	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
+		if unix.Lstat(path, &there) != nil || there.Dev != here.Dev {
+			continue
+		}
 		if e.IsDir() {
-			_ = emptyFiles(path)
+			err = errors.Join(err, emptyFiles(path))
 		}
 		if e := unix.Unlink(path); errors.Is(e, unix.EISDIR) {
-			_ = unix.Rmdir(path) // EBUSY: something is mounted there, EROFS: it is in something that is
+			_ = unix.Rmdir(path) // ENOTEMPTY: something is mounted below
 		}
 	}
-	return nil
+	return err
 }

@@ -127,9 +127,9 @@ func Open(ctx context.Context, c Command) (*Server, error) {
 // setUp makes the home and the network of the server.
 func (s *Server) setUp(uid int) (err error) {
 	c := s.command
-	of := make([]string, len(c.Args))
-	for i, a := range c.Args {
-		of[i] = s.place.fill(a)
+	of, err := s.args()
+	if err != nil {
+		return err
 	}
 	dir := s.place.fill(c.Dir)
 	if dir == "" {
@@ -172,24 +172,32 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.ready(ctx)
 }
 
-// launch starts the process.
-func (s *Server) launch() error {
-	c := proc.Command{Dir: s.place.fill(s.command.Dir), Merge: s.address.Network != Stdio, Credential: s.credential}
+// args returns the server's command.
+func (s *Server) args() (args []string, err error) {
 	for _, a := range s.command.Args {
-		c.Args = append(c.Args, s.place.fill(a))
+		args = append(args, s.place.fill(a))
+	}
+	path, err := exec.LookPath(args[0])
+	if err == nil {
+		args[0], err = filepath.Abs(path) // it runs in another folder
+	}
+	if err != nil {
+		return nil, &StartError{Reason: err.Error()}
+	}
+	return args, nil
+}
+
+// launch starts the process.
+func (s *Server) launch() (err error) {
+	c := proc.Command{Dir: s.place.fill(s.command.Dir), Merge: s.address.Network != Stdio, Credential: s.credential}
+	if c.Args, err = s.args(); err != nil {
+		return err
 	}
 	c.Env = append(c.Env, s.home.Env()...)
 	for _, e := range s.command.Env {
 		c.Env = append(c.Env, s.place.fill(e))
 	}
 	c.Env = append(c.Env, s.marker())
-	path, err := exec.LookPath(c.Args[0])
-	if err == nil {
-		c.Args[0], err = filepath.Abs(path) // it runs in another folder
-	}
-	if err != nil {
-		return &StartError{Reason: err.Error()}
-	}
 	if c.Dir == "" {
 		c.Dir = s.place.Dir
 	}
@@ -304,7 +312,11 @@ func (s *Server) notReady(limit time.Duration) error {
 	if e.Hint == "" {
 		e.Hint = missing(e.Stderr, s.credential != nil)
 	}
-	if s.network != nil && e.Hint == "" {
+	switch {
+	case e.Hint != "" || s.network == nil:
+	case s.command.Sandbox:
+		e.Hint = "it runs in a sandbox, which --sandbox-allow opens: try it without --sandbox"
+	default:
 		e.Hint = "it has a network namespace of its own, in which it reaches no other server: with --workers 1 it has the network of this machine"
 	}
 	return e
