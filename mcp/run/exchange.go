@@ -16,38 +16,28 @@ func (k *talk) depart(id int64, step *script.Step) {
 	if id == 0 {
 		return
 	}
-	s := k.server
-	x := exchange{talk: k, sent: -1}
+	s, sent, request := k.server, -1, k.server.IDs
 	if n := len(k.t.Sent); n > 0 && k.t.Sent[n-1].Place == s.sent {
-		x.sent = n - 1
-	}
-	if f, ok := s.flights[s.IDs]; ok && f.talk == k && f.sent == x.sent && !f.answered {
-		x.id = s.IDs
-	} else if x.sent >= 0 {
-		if n, ok := jsonrpc.IntegerID(k.t.Sent[x.sent].Message.ID); ok && s.flights[n].talk == k {
-			x.id = n
+		sent = n - 1
+		if n, ok := jsonrpc.IntegerID(k.t.Sent[sent].Message.ID); ok {
+			request = n
 		}
 	}
-	if x.awaited = x.id == 0 && !step.NoWait; x.awaited {
-		k.open++
+	f := s.flights[request]
+	if f == nil || f.talk != k || f.sent != sent {
+		if f = (&flight{talk: k, sent: sent, awaited: !step.NoWait}); f.awaited {
+			k.open++
+		}
 	}
-	s.exchanges[id] = x
+	s.exchanges[id] = f
 	k.mem.exchanges = append(k.mem.exchanges, id)
 }
 
 // exchanged takes what came over HTTP. A message is given to whom it belongs; the end of an exchange is the end of waiting for its
 // answer.
 func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
-	if f.Last && f.Exchange == s.pinged {
-		switch {
-		case f.Status >= http.StatusMultipleChoices: // it listens
-			s.ping, s.active = 0, now
-		case f.Status > 0 && len(f.Body) == 0 && s.ping != 0:
-			s.ended = true
-		}
-	}
-	x, ours := s.exchanges[f.Exchange]
-	if ours && x.sent >= 0 {
+	x := s.exchanges[f.Exchange]
+	if x != nil && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
 		a.Status, a.Header = f.Status, f.Header
 		if a.EventID == "" {
@@ -58,27 +48,22 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
 		}
 	}
-	e.content(s, f, &x, now)
-	if ours {
+	e.content(s, f, x, now)
+	if x == nil {
+		return
+	}
+	if x.talk != nil {
 		x.talk.via, x.talk.event = 0, ""
 	}
-	if !f.Last || !ours {
+	switch {
+	case !f.Last:
 		return
+	case x.talk == nil && !x.answered && f.Status > 0 && f.Status < http.StatusMultipleChoices && len(f.Body) == 0:
+		s.ended = true
+	case x.talk != nil || f.Status >= http.StatusMultipleChoices: // it listens
+		s.land(x, now)
 	}
 	delete(s.exchanges, f.Exchange)
-	k := x.talk
-	if f, ok := s.flights[x.id]; x.id != 0 && ok && f.talk == k && !f.answered {
-		e.land(s, x.id, now)
-	}
-	if !x.awaited {
-		return
-	}
-	if k.last = now; s.alone == nil || s.alone == k {
-		s.active = now
-	}
-	if k.open--; k.half != nil {
-		k.half.open--
-	}
 }
 
 // expired reports whether a response says that the session of the request with an id is no more: 404, unless it has the answer to that
@@ -99,10 +84,10 @@ func (k *talk) retract() {
 
 // content gives what a frame has to whom it belongs. The exchange says it where a message does not; one that ends without a message is
 // answered all the same. What a server says to a message that needs no answer, and that it does not accept, is nobody's.
-func (e *executor) content(s *peer, f *conn.Frame, x *exchange, now time.Time) {
+func (e *executor) content(s *peer, f *conn.Frame, x *flight, now time.Time) {
 	s.reader.Reset()
 	m := jsonrpc.ParseIn(s.reader, f.Body)
-	if x.talk != nil && x.sent >= 0 {
+	if x != nil && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
 		s.ended = s.ended || a.Regular && e.session.HasID && expired(f, &m, a.Message.ID)
 		needless := a.Message.Class == jsonrpc.ClassNotification || a.Message.Class == jsonrpc.ClassResponse
@@ -115,7 +100,7 @@ func (e *executor) content(s *peer, f *conn.Frame, x *exchange, now time.Time) {
 			return
 		}
 	}
-	if len(f.Body) > 0 && (x.talk != nil || !f.Last || f.Exchange == s.pinged) { // else nobody waits for it any more
+	if len(f.Body) > 0 && (x != nil || !f.Last) { // else nobody waits for it any more
 		e.dispatch(s, f.Body, now)
 	}
 }

@@ -26,10 +26,13 @@ type group struct {
 
 // half is the talks that are in flight together.
 type half struct {
-	talks  []*talk
-	open   int   // answers that they await
-	ping   int64 // the id of one behind what they have said; 0: none was sent
-	unsure bool  // they have sent what the server is free to answer
+	talks []*talk
+	ping  *flight // behind what they have said; nil: none was sent
+}
+
+// answered reports whether the talks have all the answers that they await.
+func (h *half) answered() bool {
+	return (h.ping == nil || h.ping.answered) && !slices.ContainsFunc(h.talks, func(k *talk) bool { return k.open > 0 })
 }
 
 // together runs scripts that may be in flight at the same time.
@@ -104,7 +107,7 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 		whole := e.target.timeout()
 		l = limit{sleep: whole, clock: whole, work: whole}
 	}
-	f, err := e.await(ctx, s, func() bool { return h.open <= 0 }, l)
+	f, err := e.await(ctx, s, h.answered, l)
 	switch {
 	case err != nil:
 		return f, err
@@ -137,11 +140,9 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 // begins others.
 func (g *group) advance(ctx context.Context, h *half) error {
 	e, talks := g.e, slices.Clone(h.talks)
-	delete(g.server.flights, h.ping)
 	*h = half{talks: h.talks[:0]}
 	g.recent = g.recent[:0]
 	step := func(k *talk) error {
-		k.half = nil
 		if k.state == talking {
 			if err := e.goOn(ctx, k); err != nil {
 				return err
@@ -154,10 +155,7 @@ func (g *group) advance(ctx context.Context, h *half) error {
 		case !e.target.Exact && e.isSlow(k):
 			e.suspend(k)
 		default:
-			k.half = h
 			h.talks = append(h.talks, k)
-			h.open += k.open
-			h.unsure = h.unsure || k.unsure
 		}
 		return nil
 	}
@@ -182,8 +180,9 @@ func (g *group) advance(ctx context.Context, h *half) error {
 			return err
 		}
 	}
-	if h.unsure && !g.server.OverHTTP() && g.server.canPing() {
-		g.server.sendPingBehind(h)
+	unsure := slices.ContainsFunc(h.talks, func(k *talk) bool { return k.unsure }) // the server is free to answer what they have sent
+	if unsure && !g.server.OverHTTP() && g.server.canPing() {
+		h.ping = g.server.sendPing()
 	}
 	if !e.target.Exact && (e.troubled(g.server) || g.server.unattributed) {
 		g.server.unattributed = false
@@ -244,7 +243,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	e.grow(false)
 	for _, k := range suspects {
 		k.t.Place, k.t.End = g.server.past.Added(), end
-		if k.half = nil; g.begun == 1 && len(ended) == 0 {
+		if g.begun == 1 && len(ended) == 0 {
 			k.noteEnd(f)
 			k.terminate()
 			k.state = over

@@ -18,8 +18,8 @@ type peer struct {
 	*server.Server
 	frames    []conn.Frame
 	reader    *mutate.JSONParser // of the frame that was received last
-	flights   map[int64]flight
-	exchanges map[int64]exchange // by their ids
+	flights   map[int64]*flight  // by our ids
+	exchanges map[int64]*flight  // over HTTP, by their numbers
 	sent      int64              // lines of scripts
 	aging     aging
 	past      history.Ring // what was sent in scripts
@@ -31,8 +31,6 @@ type peer struct {
 	open        bool      // the last thing that was sent has no newline
 	broken      bool      // it does not take what is sent
 	asleep      bool      // it was when it was looked at last, and nothing was sent since
-	ping        int64     // the id of the last ping; 0: it was answered, or none was sent
-	pinged      int64     // its exchange
 	ended       bool      // the session is at its end, and the server is not
 	doubt       bool      // a response had no message, or did not come: the session, or the server, may be at its end
 	active      time.Time // when the last line was sent or the last answer came that somebody waited for
@@ -40,25 +38,17 @@ type peer struct {
 	stderr      int64     // how much of it has been looked at
 }
 
-// A flight is a request on its way.
+// A flight is what is on its way and will be answered: a request or, over HTTP, any line, whose answer is the end of its exchange.
 type flight struct {
-	talk     *talk
-	sent     int // index in its transcript; -1: its transcript does not have it
+	talk     *talk // nil: it is a ping
+	sent     int   // index in its transcript; -1: its transcript does not have it
+	id       int64 // 0: it is no request with an id of ours
 	answered bool
-	awaited  bool  // its talk does not go on without the answer
-	behind   *half // of a ping behind the lines of several talks, which has neither talk nor line; nil: it is no ping
-}
-
-// An exchange is that of a line that a script has sent over HTTP.
-type exchange struct {
-	talk    *talk
-	sent    int   // index in its transcript; -1: its transcript does not have it
-	id      int64 // of the request; 0: it is none with an id of ours
-	awaited bool  // its talk does not go on before the exchange is over
+	awaited  bool // its talk does not go on without the answer
 }
 
 func newPeer(s *server.Server) *peer {
-	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]flight), exchanges: make(map[int64]exchange)}
+	return &peer{Server: s, reader: new(mutate.JSONParser), flights: make(map[int64]*flight), exchanges: make(map[int64]*flight)}
 }
 
 // Send queues a message, which wakes the server.
@@ -74,17 +64,13 @@ func (s *peer) logged() int {
 }
 
 // sendPing sends a ping. An answer to it says that everything before it was read.
-func (s *peer) sendPing() {
-	s.pinged = s.writePing()
-	s.ping = s.IDs
-}
-
-// sendPingBehind sends a ping behind what a half has said, for whose answer the half waits.
-func (s *peer) sendPingBehind(h *half) {
-	s.writePing()
-	h.ping = s.IDs
-	s.flights[h.ping] = flight{behind: h, sent: -1, awaited: true}
-	h.open++
+func (s *peer) sendPing() *flight {
+	exchange := s.writePing()
+	f := &flight{sent: -1, id: s.IDs}
+	if s.flights[f.id] = f; exchange != 0 {
+		s.exchanges[exchange] = f
+	}
+	return f
 }
 
 // writePing queues a ping, whose id is the last that was given out.

@@ -18,7 +18,7 @@ const (
 
 // suspend suspends a talk.
 func (e *executor) suspend(k *talk) {
-	k.state, k.due, k.half = suspended, time.Now().Add(e.target.timeout()), nil
+	k.state, k.due = suspended, time.Now().Add(e.target.timeout())
 	k.t.Past.MarkSlow(k.t.Place - 1)
 	if i := k.t.Unanswered(); i >= 0 {
 		k.slow = e.record(k.plan[k.t.Sent[i].Step].topic)

@@ -98,9 +98,8 @@ func (k *talk) release(s *script.Sent) {
 	s.Regular = false
 	k.unanswered--
 	n, _ := jsonrpc.IntegerID(s.Message.ID)
-	if f := k.server.flights[n]; f.talk == k && f.awaited {
+	if f := k.server.flights[n]; f != nil && f.talk == k && f.awaited {
 		f.awaited = false
-		k.server.flights[n] = f
 		k.open--
 	}
 }

@@ -92,29 +92,24 @@ func (e *executor) more(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent in
 // response gives an answer to the talk that has asked.
 func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
 	id, exact := jsonrpc.IntegerID(m.ID)
-	if exact && id == s.ping && id != 0 {
-		s.ping, s.active = 0, now
-		return
-	}
-	f, ok := s.flights[id]
+	f := s.flights[id]
 	if !exact && m.ID != "null" && !(s.alone != nil && s.alone.t.Asking(m.ID) >= 0) {
-		if id, ok = jsonrpc.LooseID(m.ID); ok {
-			f, ok = s.flights[id]
-		}
+		id, _ = jsonrpc.LooseID(m.ID)
+		f = s.flights[id]
 	}
-	if s.alone != nil && (!ok || f.answered && f.talk == s.alone) {
+	if s.alone != nil && (f == nil || f.answered && f.talk == s.alone) {
 		if i, loose := s.alone.t.Answers(m.ID); i >= 0 {
 			e.answer(s, s.alone, i, raw, *m, loose, now)
-			if n, _ := jsonrpc.IntegerID(s.alone.t.Sent[i].Message.ID); s.flights[n].talk == s.alone { // by another way than its number
-				e.land(s, n, now)
+			if n, _ := jsonrpc.IntegerID(s.alone.t.Sent[i].Message.ID); s.flights[n] != nil && s.flights[n].talk == s.alone { // by another way than its number
+				s.land(s.flights[n], now)
 			}
 			return
 		}
 	}
 	switch {
-	case !ok && s.Gave(id), !ok && s.alone != nil && s.Unanswered.Free(m.ID):
+	case f == nil && s.Gave(id), f == nil && s.alone != nil && s.Unanswered.Free(m.ID):
 		s.unrequested += unrequestedLine // late, of somebody who has given up waiting; of the same answer there is no end
-	case !ok:
+	case f == nil:
 		e.unclaimed(s, raw, m)
 	case f.answered:
 		e.more(s, f.talk, raw, *m, f.sent, !exact, now)
@@ -124,41 +119,29 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 		} else if f.talk != nil {
 			f.talk.runs++
 		}
-		e.land(s, id, now)
+		s.land(f, now)
 	}
 }
 
-// land notes that the request with an id of ours was answered.
-func (e *executor) land(s *peer, id int64, now time.Time) {
-	f := s.flights[id]
-	switch {
-	case f.answered:
-		return
-	case f.behind != nil:
-		delete(s.flights, id)
-		f.behind.open--
-		s.active = now
+// land notes that what was on its way was answered.
+func (s *peer) land(f *flight, now time.Time) {
+	if f.answered {
 		return
 	}
 	k := f.talk
-	if f.sent < 0 {
-		delete(s.flights, id)
-	} else {
-		f.answered = true
-		s.flights[id] = f
-		if k.t.Sent[f.sent].Regular {
-			k.unanswered--
-		}
+	if f.answered = true; f.sent < 0 {
+		delete(s.flights, f.id)
+	} else if k.t.Sent[f.sent].Regular {
+		k.unanswered--
 	}
-	k.last = now
-	if s.alone == nil || s.alone == k {
+	if k == nil || s.alone == nil || s.alone == k {
 		s.active = now
 	}
-	if !f.awaited {
+	if k == nil {
 		return
 	}
-	if k.open--; k.half != nil {
-		k.half.open--
+	if k.last = now; f.awaited {
+		k.open--
 	}
 }
 
@@ -166,7 +149,7 @@ func (e *executor) land(s *peer, id int64, now time.Time) {
 func (e *executor) noise(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
 	s.unrequested += len(raw) + unrequestedLine
 	if id, ok := jsonrpc.SalvageID(raw); ok {
-		if f, ok := s.flights[id]; ok && f.sent >= 0 && !f.answered {
+		if f := s.flights[id]; f != nil && f.sent >= 0 && !f.answered {
 			m.ID = strconv.FormatInt(id, 10)
 			e.response(s, raw, m, now)
 			return

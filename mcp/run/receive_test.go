@@ -30,7 +30,7 @@ func TestNumberAndItsText(t *testing.T) {
 		for i, line := range tt.sent {
 			k.t.Sent = append(k.t.Sent, script.Sent{Raw: []byte(line), Message: jsonrpc.Parse([]byte(line)), Regular: line == number, Answer: -1})
 			if line == number {
-				s.flights[1000002] = flight{talk: k, sent: i}
+				s.flights[1000002] = &flight{talk: k, sent: i}
 			}
 		}
 		for _, line := range tt.received {
@@ -72,7 +72,7 @@ func TestAnswerAfterMuch(t *testing.T) {
 	e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Unanswered: server.Unanswered{}}), &talk{counts: counts{open: 1, unanswered: 1}}
 	s.alone = k
 	k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1000002,"method":"ping"}`)), Regular: true, Answer: -1}}
-	s.flights[1000002] = flight{talk: k, awaited: true}
+	s.flights[1000002] = &flight{talk: k, awaited: true}
 	for range 5000 {
 		e.dispatch(s, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1000002,"progress":1}}`), time.Now())
 	}

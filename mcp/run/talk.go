@@ -32,7 +32,6 @@ type talk struct {
 	counts
 	moments
 	meter    check.Meter
-	half     *half   // of a group that waits for it
 	slow     *record // of one that is suspended: what it waits for
 	refers   bool    // a step refers to an earlier one
 	recheck  bool    // something came of it, or of another in flight at that time
@@ -228,9 +227,8 @@ func (k *talk) awaitAll() {
 	for i := range k.t.Sent {
 		if s := &k.t.Sent[i]; s.Regular && s.Answer < 0 {
 			n, _ := jsonrpc.IntegerID(s.Message.ID)
-			if f := k.server.flights[n]; f.talk == k && !f.answered && !f.awaited {
+			if f := k.server.flights[n]; f != nil && f.talk == k && !f.answered && !f.awaited {
 				f.awaited = true
-				k.server.flights[n] = f
 				k.open++
 			}
 		}
@@ -338,7 +336,7 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 		k.mem.sent = k.mem.sent[:len(k.mem.sent)-len(raw)]
 		if regular {
 			k.open++
-			s.flights[id] = flight{talk: k, sent: -1, awaited: true}
+			s.flights[id] = &flight{talk: k, sent: -1, id: id, awaited: true}
 		}
 		return
 	}
@@ -363,7 +361,7 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 	if !regular {
 		sent := &k.t.Sent[len(k.t.Sent)-1]
 		if n, ok := jsonrpc.IntegerID(m.ID); ok && p.optional && !k.alone && s.Gave(n) {
-			f := flight{talk: k, sent: len(k.t.Sent) - 1, awaited: s.OverHTTP() && !step.NoWait} // there, each exchange has its end
+			f := &flight{talk: k, sent: len(k.t.Sent) - 1, id: n, awaited: s.OverHTTP() && !step.NoWait} // there, each exchange has its end
 			if f.awaited {
 				k.open++
 			}
@@ -372,7 +370,7 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 		k.withdraw(&sent.Message)
 		return
 	}
-	s.flights[id] = flight{talk: k, sent: len(k.t.Sent) - 1, awaited: !step.NoWait}
+	s.flights[id] = &flight{talk: k, sent: len(k.t.Sent) - 1, id: id, awaited: !step.NoWait}
 	if due {
 		k.unanswered++
 	}

@@ -144,11 +144,11 @@ func (s *peer) lacksProcessor(limit time.Duration, began time.Time) bool {
 
 // alive reports whether the server answers a ping.
 func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, waitEnd, error) {
-	s.sendPing()
+	ping := s.sendPing()
 	if f, err := e.flush(ctx, s); f != waitDone || err != nil {
 		return false, f, err
 	}
-	f, err := e.await(ctx, s, func() bool { return s.ping == 0 || s.ended }, l)
+	f, err := e.await(ctx, s, func() bool { return ping.answered || s.ended }, l)
 	return f == waitDone && !s.ended, f, err
 }
 

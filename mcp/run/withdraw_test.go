@@ -27,7 +27,7 @@ func TestWithdraw(t *testing.T) {
 	} {
 		k := &talk{counts: counts{unanswered: 1, open: 1}, server: newPeer(&server.Server{})}
 		k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1000007,"method":"ping"}`)), Regular: true, Answer: -1}}
-		k.server.flights[1000007] = flight{talk: k, awaited: true}
+		k.server.flights[1000007] = &flight{talk: k, awaited: true}
 		m := jsonrpc.Parse([]byte(tt.line))
 		k.withdraw(&m)
 		if got := k.t.Sent[0].Withdrawn; got != tt.want {
