@@ -24,6 +24,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -57,7 +58,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	if h.profile.Name == "" {
 		h.profile = gen.Standard
 	}
-	target := &run.Target{Command: h.command, URL: h.url, Header: h.header, Stateless: h.stateless, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout), Canary: canary, Exact: h.runs > 0 || h.checks}
+	target := &run.Target{Command: server.Command{Args: h.command, URL: h.url, Header: h.header, Stateless: h.stateless, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, h.profile.Timeout)}, Canary: canary, Exact: h.runs > 0 || h.checks}
 	visit, err := target.Visit(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -21,12 +22,12 @@ import (
 // left out: what is no call of a tool as JSON-RPC 2.0 has it, ids that it does not give back, and what is nested too deeply for it.
 func TestTransportsAgree(t *testing.T) {
 	long(t)
-	server := reals(t)[4].command
-	installed(t, server)
+	command := reals(t)[4].command
+	installed(t, command)
 	overHTTP := func(more ...string) *run.Target {
-		return &run.Target{Command: append(slices.Clone(server), append(more, "-http", "127.0.0.1:{port}")...), URL: "http://127.0.0.1:{port}/", Exact: true}
+		return &run.Target{Command: server.Command{Args: append(slices.Clone(command), append(more, "-http", "127.0.0.1:{port}")...), URL: "http://127.0.0.1:{port}/"}, Exact: true}
 	}
-	stdio := &run.Target{Command: server, Exact: true}
+	stdio := &run.Target{Command: server.Command{Args: command}, Exact: true}
 	scripts := sharedScripts(t, stdio, 1000)
 	want := observations(t, stdio, scripts)
 	for name, target := range map[string]*run.Target{"events": overHTTP(), "JSON": overHTTP("-json")} {

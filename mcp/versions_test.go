@@ -10,6 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -20,17 +21,17 @@ func TestVersionsAgree(t *testing.T) {
 	gosdk, desk := servers(t, "bin", "gosdk"), []string{servers(t, "python", "venv", "bin", "python"), servers(t, "python", "desk.py")}
 	const root, mcp = "http://127.0.0.1:{port}/", "http://127.0.0.1:{port}/mcp"
 	for name, target := range map[string]*run.Target{
-		"TypeScript SDK, stdio": {Command: []string{"node", everything}},
-		"TypeScript SDK, HTTP":  {Command: []string{"node", everything, "streamableHttp"}, Env: []string{"PORT={port}"}, URL: mcp},
-		"Go SDK, stdio":         {Command: []string{gosdk}},
-		"Go SDK, HTTP":          {Command: []string{gosdk, "-http", "127.0.0.1:{port}"}, URL: root},
-		"Go SDK, no sessions":   {Command: []string{gosdk, "-http", "127.0.0.1:{port}", "-stateless", "-json"}, URL: root},
-		"Python SDK, stdio":     {Command: desk},
-		"Python SDK, HTTP":      {Command: append(desk, "--http", "{port}"), URL: mcp},
+		"TypeScript SDK, stdio": {Command: server.Command{Args: []string{"node", everything}}},
+		"TypeScript SDK, HTTP":  {Command: server.Command{Args: []string{"node", everything, "streamableHttp"}, Env: []string{"PORT={port}"}, URL: mcp}},
+		"Go SDK, stdio":         {Command: server.Command{Args: []string{gosdk}}},
+		"Go SDK, HTTP":          {Command: server.Command{Args: []string{gosdk, "-http", "127.0.0.1:{port}"}, URL: root}},
+		"Go SDK, no sessions":   {Command: server.Command{Args: []string{gosdk, "-http", "127.0.0.1:{port}", "-stateless", "-json"}, URL: root}},
+		"Python SDK, stdio":     {Command: server.Command{Args: desk}},
+		"Python SDK, HTTP":      {Command: server.Command{Args: append(desk, "--http", "{port}"), URL: mcp}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			installed(t, target.Command)
+			installed(t, target.Args)
 			versions := map[string]bool{}
 			for _, tr := range exchanges(t, target, check.Versions) {
 				for i := range tr.Sent {

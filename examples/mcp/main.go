@@ -18,6 +18,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -40,7 +41,7 @@ func fuzz(ctx context.Context, target run.Target, runs uint64, w io.Writer) (err
 	fmt.Fprintf(w, "%d tools to fuzz, %d blocked\n", len(choice.Tools), len(choice.Blocked))
 
 	// The file that no server may read. Without it path traversal is not looked for.
-	if target.Canary, err = script.PlaceCanary(target.Command, target.Env, target.Dir); err != nil {
+	if target.Canary, err = script.PlaceCanary(target.Args, target.Env, target.Dir); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Canary.Remove()) }()
@@ -89,7 +90,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: mcp COMMAND [ARG...]")
 		os.Exit(2)
 	}
-	if err := fuzz(ctx, run.Target{Command: os.Args[1:]}, 50_000, os.Stdout); err != nil {
+	if err := fuzz(ctx, run.Target{Command: server.Command{Args: os.Args[1:]}}, 50_000, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stop()
 		os.Exit(1)

@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/demo"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // serve makes this test's own program the server that teasel demo fuzzes.
@@ -32,7 +33,7 @@ func target(t *testing.T) run.Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run.Target{Command: []string{self}, Env: []string{serve}}
+	return run.Target{Command: server.Command{Args: []string{self}, Env: []string{serve}}}
 }
 
 func TestFuzz(t *testing.T) {
@@ -53,7 +54,7 @@ func TestFuzz(t *testing.T) {
 }
 
 func TestFuzzTellsWhatDoesNotStart(t *testing.T) {
-	err := fuzz(t.Context(), run.Target{Command: []string{"no-such-server"}}, 1, new(bytes.Buffer))
+	err := fuzz(t.Context(), run.Target{Command: server.Command{Args: []string{"no-such-server"}}}, 1, new(bytes.Buffer))
 	if err == nil || !strings.Contains(err.Error(), "no-such-server") {
 		t.Errorf("the error is %v", err)
 	}

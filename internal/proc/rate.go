@@ -16,6 +16,9 @@ type Rate struct {
 // NewRate returns a limit of so many a second.
 func NewRate(perSecond int) *Rate { return &Rate{each: time.Second / time.Duration(perSecond)} }
 
+// Lasts returns how long it takes to do something so many times.
+func (r *Rate) Lasts(times int) time.Duration { return time.Duration(times) * r.each }
+
 // Take takes a slot that is free; otherwise it returns when there will be one.
 func (r *Rate) Take(now time.Time) (free time.Time, ok bool) {
 	r.mu.Lock()

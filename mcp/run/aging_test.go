@@ -7,6 +7,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // TestAging: a server that gets slow by what it has collected is replaced by one that has collected nothing; once, where that is no help; and
@@ -20,7 +21,7 @@ func TestAging(t *testing.T) {
 		ageless bool // to replace it does not help
 	}{{"growing", 480, true, false}, {"growing-elsewhere", 480, true, true}, {"clean", 40, false, false}} {
 		t.Run(tt.mode, func(t *testing.T) {
-			e := open(t, &Target{Command: []string{program, tt.mode, t.TempDir()}, Scratch: t.TempDir(), Timeout: 20 * time.Second})
+			e := open(t, &Target{Command: server.Command{Args: []string{program, tt.mode, t.TempDir()}, Scratch: t.TempDir(), Timeout: 20 * time.Second}})
 			ins := slices.Repeat([]script.Script{call("add_note", `{"note":"a"}`)}, 32)
 			for n := 0; n < tt.batches && e.aged == 0; n++ {
 				executeBatch(t, e, ins...)

@@ -9,6 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -125,8 +126,7 @@ func TestBlockedMethodWord(t *testing.T) {
 // TestWithheld: what is not sent is counted by the tool that is to blame.
 func TestWithheld(t *testing.T) {
 	var withheld script.Withheld
-	target := &Target{Command: []string{mcptest.BuildServer(t, "planted"), "-bugs", "none"}, Blocked: func(name string) bool { return name == "wipe_cache" },
-		Excluded: func(name string) bool { return name == "echo" }, Withheld: &withheld}
+	target := &Target{Command: server.Command{Args: []string{mcptest.BuildServer(t, "planted"), "-bugs", "none"}}, Blocked: func(name string) bool { return name == "wipe_cache" }, Excluded: func(name string) bool { return name == "echo" }, Withheld: &withheld}
 	e := open(t, target)
 	executeBatch(t, e, call("echo", `{"text":"a"}`), call("add", `{"a":1,"b":2}`), lineScript(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"a":"wipe_cache"}}`))
 	if got := withheld.Lines(); got["echo"] != 1 || got["wipe_cache"] != 1 || len(got) != 2 {

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // TestBoundaries runs the check on file servers that look at the root in three ways. Paths are compared with it by their
@@ -33,7 +34,7 @@ func TestBoundaries(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer canary.Remove()
-			e := open(t, &Target{Command: command, Canary: canary, Spares: 1})
+			e := open(t, &Target{Command: server.Command{Args: command}, Canary: canary, Spares: 1})
 			var found []string
 			for _, seed := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {
 				if seed.Script.Check != check.Traversal {

@@ -12,6 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // TestConfined sends the seeds about directories and about time to servers that serve the files of a directory: what leads out of it, or
@@ -41,7 +42,7 @@ func TestConfined(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			e := open(t, &Target{Command: command, Canary: canary})
+			e := open(t, &Target{Command: server.Command{Args: command}, Canary: canary})
 			d := judge.Detectors(judge.DetectorConfig{})[0]
 			found := ""
 			for _, s := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {

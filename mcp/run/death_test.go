@@ -14,11 +14,12 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // obedient returns a server that does what its tools are called.
 func obedient(t *testing.T) *Target {
-	return &Target{Command: []string{mcptest.BuildServer(t, "obedient")}, Timeout: 5 * time.Second}
+	return &Target{Command: server.Command{Args: []string{mcptest.BuildServer(t, "obedient")}, Timeout: 5 * time.Second}}
 }
 
 // many returns scripts of one call each, all of them echo but for some places.
@@ -265,7 +266,7 @@ func TestStderrIsAttributed(t *testing.T) {
 
 // A server whose connections end some time before its process has not closed them without a response: it has died.
 func TestSlowDeath(t *testing.T) {
-	e := open(t, &Target{Command: []string{mcptest.BuildServer(t, plantedtest.Wicked), "slow-death", "{port}"}, URL: "http://127.0.0.1:{port}/mcp", Timeout: 5 * time.Second})
+	e := open(t, &Target{Command: server.Command{Args: []string{mcptest.BuildServer(t, plantedtest.Wicked), "slow-death", "{port}"}, URL: "http://127.0.0.1:{port}/mcp", Timeout: 5 * time.Second}})
 	die, wait := call("echo", `{"message":"die"}`), call("echo", `{"message":"wait"}`)
 	tr, obs := execute(t, e, die)
 	if obs.Exit != teasel.ExitCrash || tr.End.Kind != script.EndExited || tr.Unresponsive {

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/teaselfuzz/teasel/mcp/run"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 func ExampleTarget_Discover() {
-	target := run.Target{Command: []string{"false"}}
+	target := run.Target{Command: server.Command{Args: []string{"false"}}}
 	_, err := target.Discover(context.Background())
 	fmt.Println(err != nil)
 	// Output: true

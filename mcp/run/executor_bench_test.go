@@ -8,12 +8,13 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // BenchmarkEcho runs prepared echo calls on server-everything. One operation is one request. own-µs is our own
 // processor time for each.
 func BenchmarkEcho(b *testing.B) {
-	target := &Target{Command: realServer(b, "everything")}
+	target := &Target{Command: server.Command{Args: realServer(b, "everything")}}
 	ex, err := target.Open(b.Context(), teasel.Role{})
 	if err != nil {
 		b.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -148,7 +149,7 @@ func awaitLate(t *testing.T, e *executor, want int) (ins []script.Script, obs []
 }
 
 func planted(program string, bugs string) *Target {
-	return &Target{Command: []string{program, "-bugs", bugs}, Timeout: time.Second}
+	return &Target{Command: server.Command{Args: []string{program, "-bugs", bugs}, Timeout: time.Second}}
 }
 
 const ping = `{"jsonrpc":"2.0","id":"@id","method":"ping"}`
@@ -643,7 +644,7 @@ func TestBulk(t *testing.T) {
 
 // TestHugeLine: a server that reads lines of any length answers one of 17 MiB.
 func TestHugeLine(t *testing.T) {
-	e := open(t, &Target{Command: []string{mcptest.BuildServer(t, "orderly"), "echo"}})
+	e := open(t, &Target{Command: server.Command{Args: []string{mcptest.BuildServer(t, "orderly"), "echo"}}})
 	tr, obs := execute(t, e, script.NewShared(check.Large, script.Send(jsonrpc.RequestLine("ping", jsonrpc.Object("a", script.HugeText))), script.SendText(session.PingLine)))
 	if obs.Exit != teasel.ExitOK || len(tr.Sent) != 2 || len(tr.Sent[0].Raw) < 16<<20 || tr.Sent[0].Answer < 0 {
 		t.Errorf("it ended as %v: %s", obs.Exit, obs.Detail)

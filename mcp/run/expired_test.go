@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -44,7 +45,7 @@ func TestExpired(t *testing.T) {
 			fmt.Fprintf(w, answer, m.ID)
 		}))
 		t.Run(tt.body, func(t *testing.T) {
-			e := open(t, &Target{URL: s.URL})
+			e := open(t, &Target{Command: server.Command{URL: s.URL}})
 			for range 2 {
 				execute(t, e, lineScript(`{"jsonrpc":"2.0","id":"@id","method":"teasel_no_such_a1"}`))
 				if e.live.ended != tt.want {

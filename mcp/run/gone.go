@@ -29,7 +29,7 @@ type LastSent struct {
 // gone returns the error for a server that could be reached before and cannot any more: a [*GoneError] if it is not ours.
 func (t *Target) gone(err error) error {
 	var start *server.StartError
-	if len(t.Command) > 0 || !errors.As(err, &start) || !start.Refused() {
+	if len(t.Args) > 0 || !errors.As(err, &start) || !start.Refused() {
 		return err
 	}
 	e := &GoneError{err: err}
@@ -44,7 +44,7 @@ func (t *Target) gone(err error) error {
 // keepLast keeps the last that a server was sent which has ended, if it is not ours: as much as may have been in flight.
 func (t *Target) keepLast(s *peer) {
 	past := s.past.Before(s.past.Added())
-	if len(t.Command) > 0 || t.Last == nil || len(past) == 0 {
+	if len(t.Args) > 0 || t.Last == nil || len(past) == 0 {
 		return
 	}
 	in := script.Script{Start: script.Shared}

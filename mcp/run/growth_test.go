@@ -12,6 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -78,7 +79,7 @@ func TestCostlyShape(t *testing.T) {
 		costly bool
 	}{{"everything", true}, {"gosdk", false}, {"mcpgo", false}} {
 		t.Run(test.name, func(t *testing.T) {
-			e := open(t, &Target{Command: realServer(t, test.name), Timeout: 20 * time.Second})
+			e := open(t, &Target{Command: server.Command{Args: realServer(t, test.name), Timeout: 20 * time.Second}})
 			tool := e.session.Tools[0].Name
 			choice, err := session.Selection{}.Apply(e.session)
 			if err != nil {

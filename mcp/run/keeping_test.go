@@ -10,6 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // TestKeeping runs the checks of what calls leave behind on servers that keep notes: one finding for what is planted, none for what is
@@ -30,7 +31,7 @@ func TestKeeping(t *testing.T) {
 			continue
 		}
 		t.Run(mode, func(t *testing.T) {
-			e := open(t, &Target{Command: []string{program, mode}, Spares: 1})
+			e := open(t, &Target{Command: server.Command{Args: []string{program, mode}}, Spares: 1})
 			d := judge.Detectors(judge.DetectorConfig{})[0]
 			found := map[string]bool{}
 			for _, s := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {

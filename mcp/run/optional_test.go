@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // What a server is free to answer is in flight beside other scripts, and what becomes of it there is what becomes of it alone: an
@@ -27,7 +28,7 @@ func TestOptionalAnswers(t *testing.T) {
 			if name != "planted" {
 				command = realServer(t, name)
 			}
-			e := open(t, &Target{Command: command, StartTimeout: time.Minute, Timeout: 10 * time.Second})
+			e := open(t, &Target{Command: server.Command{Args: command, StartTimeout: time.Minute, Timeout: 10 * time.Second}})
 			var lines, want []string
 			for _, line := range all {
 				tr, obs := execute(t, e, lineScript(line))

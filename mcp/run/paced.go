@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// maxPaced is for how many seconds one script may send where the requests of a second are limited. A longer one is left out.
-const maxPaced = 2
+// maxPaced is for how long one script may send where the requests of a second are limited. A longer one is left out.
+const maxPaced = 2 * time.Second
 
 // tooMany reports whether the script has more requests than the limit allows one.
 func (k *talk) tooMany() bool {
-	per := k.e.target.PerSecond
-	if per == 0 {
+	r := k.e.target.Rate
+	if r == nil {
 		return false
 	}
 	n := 0
 	for i := range k.in.Steps {
 		n += max(k.in.Steps[i].Times, 1)
 	}
-	return n > max(maxPaced*per, maxSharedStep)
+	return n > maxSharedStep && r.Lasts(n) > maxPaced
 }
 
 // slot takes its turn to send a line, and yields until there is one. False: the talk is at its end.

@@ -17,7 +17,7 @@ func TestRate(t *testing.T) {
 	const perSecond = 200
 	program := mcptest.BuildServer(t, plantedtest.Planted)
 	target := planted(program, "none")
-	target.Rate, target.PerSecond = proc.NewRate(perSecond), perSecond
+	target.Rate = proc.NewRate(perSecond)
 	a, b := openBeside(t, target), openBeside(t, target)
 	repeated := mcptest.ScriptOf(ping, ping)
 	repeated.Steps[0].Times, repeated.Steps[1].NoWait = 5, true

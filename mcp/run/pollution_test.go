@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // TestPollution runs the check on a server whose merge writes to the prototype of all objects, and on its clean twin.
@@ -25,7 +26,7 @@ func TestPollution(t *testing.T) {
 	}
 	for mode, want := range map[string]int{"merging": 1, "safe": 0} {
 		t.Run(mode, func(t *testing.T) {
-			e := open(t, &Target{Command: []string{node, script, mode}, Spares: 1})
+			e := open(t, &Target{Command: server.Command{Args: []string{node, script, mode}}, Spares: 1})
 			seeds := gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds()
 			i := slices.IndexFunc(seeds, func(s gen.Seed) bool { return s.Script.Check == check.Pollution })
 			if i < 0 {

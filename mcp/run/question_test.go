@@ -9,6 +9,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -16,7 +17,7 @@ const sampling = `{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"n
 
 // TestAnswersQuestions has a real server ask for a sample, and answers in turn as every client, as the script says, late, and not at all.
 func TestAnswersQuestions(t *testing.T) {
-	e := open(t, &Target{Command: realServer(t, "everything")})
+	e := open(t, &Target{Command: server.Command{Args: realServer(t, "everything")}})
 	result := func(text string) string {
 		return `{"jsonrpc":"2.0","id":"@asked","result":{"role":"assistant","content":{"type":"text","text":"` + text + `"},"model":"m"}}`
 	}
@@ -71,7 +72,7 @@ func TestLearnsWhatAsks(t *testing.T) {
 		target *Target
 		asks   string
 	}{
-		{"at once", &Target{Command: realServer(t, "everything")}, sampling},
+		{"at once", &Target{Command: server.Command{Args: realServer(t, "everything")}}, sampling},
 		{"answered late", obedient(t), string(call("ask", `{"ms":300}`).Steps[0].Line)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

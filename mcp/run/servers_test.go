@@ -10,6 +10,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
@@ -39,10 +40,7 @@ func realServer(tb testing.TB, name string) []string {
 func TestServers(t *testing.T) {
 	for _, name := range []string{"everything", "filesystem", "memory", "sequential-thinking", "gosdk", "mcpgo"} {
 		t.Run(name, func(t *testing.T) {
-			e := open(t, &Target{
-				Command: realServer(t, name), StartTimeout: time.Minute, Timeout: 10 * time.Second,
-				Env: []string{"MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), "memory.jsonl")},
-			})
+			e := open(t, &Target{Command: server.Command{Args: realServer(t, name), StartTimeout: time.Minute, Timeout: 10 * time.Second, Env: []string{"MEMORY_FILE_PATH=" + filepath.Join(t.TempDir(), "memory.jsonl")}}})
 			if len(e.session.Tools) == 0 || len(e.session.Trouble) > 0 || e.session.Version != session.Versions[len(session.Versions)-1] {
 				t.Errorf("%d tools, version %s, trouble: %q", len(e.session.Tools), e.session.Version, e.session.Trouble)
 			}
@@ -67,7 +65,7 @@ func TestServers(t *testing.T) {
 
 // TestServerEnds: a line that cannot be read ends a session of the Go SDK, with status 0 and nothing to say.
 func TestServerEnds(t *testing.T) {
-	e := open(t, &Target{Command: realServer(t, "gosdk")})
+	e := open(t, &Target{Command: server.Command{Args: realServer(t, "gosdk")}})
 	bad := lineScript(`{bad`)
 	tr, obs := execute(t, e, bad)
 	if obs.Exit != teasel.ExitCrash || tr.End.Kind != script.EndExited || tr.End.Code != 0 {
@@ -99,7 +97,7 @@ func TestServerEnds(t *testing.T) {
 // TestServerSlowTools: with everything that the reference server has, the slow tools and those that ask the client for
 // something do not hold up the rest.
 func TestServerSlowTools(t *testing.T) {
-	e := open(t, &Target{Command: realServer(t, "everything"), StartTimeout: time.Minute, Timeout: 20 * time.Second})
+	e := open(t, &Target{Command: server.Command{Args: realServer(t, "everything"), StartTimeout: time.Minute, Timeout: 20 * time.Second}})
 	slow := call("trigger-long-running-operation", `{"duration":1,"steps":2}`)
 	echo := call("echo", `{"message":"x"}`)
 	ins := []script.Script{slow, echo, echo, slow, echo}

@@ -40,7 +40,7 @@ func TestWickedStart(t *testing.T) {
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
 			before := runtime.NumGoroutine()
-			target := &Target{Command: []string{program, tt.mode}, StartTimeout: time.Second}
+			target := &Target{Command: server.Command{Args: []string{program, tt.mode}, StartTimeout: time.Second}}
 			ex, err := target.Open(t.Context(), teasel.Role{})
 			var start *server.StartError
 			if !errors.As(err, &start) {
@@ -60,7 +60,7 @@ func TestWickedStart(t *testing.T) {
 // TestWickedClosesInput: whether the server is found out before or after it has been opened is a race that it decides.
 func TestWickedClosesInput(t *testing.T) {
 	before := runtime.NumGoroutine()
-	target := &Target{Command: []string{mcptest.BuildServer(t, plantedtest.Wicked), "close-stdin"}, Timeout: 500 * time.Millisecond}
+	target := &Target{Command: server.Command{Args: []string{mcptest.BuildServer(t, plantedtest.Wicked), "close-stdin"}, Timeout: 500 * time.Millisecond}}
 	ex, err := target.Open(t.Context(), teasel.Role{})
 	if err != nil {
 		if !strings.Contains(err.Error(), "closed its standard input") {
@@ -95,7 +95,7 @@ func TestStartErrors(t *testing.T) {
 		{[]string{"cat"}, "/no/such/directory", "no such file or directory"},
 		{[]string{"cat"}, "", `wrote "{\"jsonrpc\"`},
 	} {
-		target := &Target{Command: tt.command, Dir: tt.dir, StartTimeout: time.Second}
+		target := &Target{Command: server.Command{Args: tt.command, Dir: tt.dir, StartTimeout: time.Second}}
 		_, err := target.Discover(t.Context())
 		var start *server.StartError
 		if !errors.As(err, &start) || !strings.Contains(err.Error(), tt.what) {
@@ -108,7 +108,7 @@ func TestStartIsCancelled(t *testing.T) {
 	before := runtime.NumGoroutine()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	target := &Target{Command: []string{"sleep", "1000"}}
+	target := &Target{Command: server.Command{Args: []string{"sleep", "1000"}}}
 	if _, err := target.Open(ctx, teasel.Role{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the error is %v", err)
 	}
@@ -162,7 +162,7 @@ func TestWickedRun(t *testing.T) {
 		{"wrong-id", teasel.ExitHang, hung, ok, ""},
 	} {
 		t.Run(tt.mode, func(t *testing.T) {
-			e := open(t, &Target{Command: []string{program, tt.mode}, Timeout: 500 * time.Millisecond, StartTimeout: 10 * time.Second})
+			e := open(t, &Target{Command: server.Command{Args: []string{program, tt.mode}, Timeout: 500 * time.Millisecond, StartTimeout: 10 * time.Second}})
 			if trouble := strings.Join(e.session.Trouble, "; "); !strings.Contains(trouble, tt.faulty) || tt.faulty == "" && trouble != "" {
 				t.Errorf("trouble: %s", trouble)
 			}
@@ -198,7 +198,7 @@ func TestWickedFlood(t *testing.T) {
 	many := slices.Repeat([]string{string(call("echo", `{"message":"hi"}`).Steps[0].Line)}, 1000)
 	for _, mode := range []string{"flood-notifications", "huge"} {
 		t.Run(mode, func(t *testing.T) {
-			e := open(t, &Target{Command: []string{program, mode}, Timeout: 20 * time.Second})
+			e := open(t, &Target{Command: server.Command{Args: []string{program, mode}, Timeout: 20 * time.Second}})
 			tr, obs := execute(t, e, lineScript(many...))
 			if !tr.Flood || obs.Exit != teasel.ExitCrash || tr.End.Kind != script.EndKilled || obs.Elapsed <= 0 {
 				t.Errorf("it ended as %v after %v: %+v", obs.Exit, obs.Elapsed, tr.End)
@@ -210,7 +210,7 @@ func TestWickedFlood(t *testing.T) {
 // TestLargeAnswers: of many answers of a megabyte only so many are kept as fit into the memory of a call, with their trees, or one; nobody is
 // called silent for it, and later batches are smaller.
 func TestLargeAnswers(t *testing.T) {
-	e := open(t, &Target{Command: []string{mcptest.BuildServer(t, plantedtest.Wicked), "large"}, Timeout: 20 * time.Second})
+	e := open(t, &Target{Command: server.Command{Args: []string{mcptest.BuildServer(t, plantedtest.Wicked), "large"}, Timeout: 20 * time.Second}})
 	ins := slices.Repeat([]script.Script{call("echo", `{"message":"hi"}`)}, 64)
 	obs := make([]teasel.Observation, len(ins))
 	n, err := e.ExecBatch(t.Context(), ins, obs)
@@ -247,7 +247,7 @@ func TestLargeAnswers(t *testing.T) {
 
 // TestWickedSlow: a slow tool holds up nothing but itself.
 func TestWickedSlow(t *testing.T) {
-	e := open(t, &Target{Command: []string{mcptest.BuildServer(t, plantedtest.Wicked), "slow-tool-apart"}, Timeout: 10 * time.Second})
+	e := open(t, &Target{Command: server.Command{Args: []string{mcptest.BuildServer(t, plantedtest.Wicked), "slow-tool-apart"}, Timeout: 10 * time.Second}})
 	var slow string
 	for _, tool := range e.session.Tools {
 		if tool.Name != "echo" {

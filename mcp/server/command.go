@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -27,14 +28,22 @@ type Command struct {
 	Env          []string        // added to our environment, NAME=value
 	Dir          string          // working directory; "": ours
 	Nice         int             // added to our niceness; one that is not 0 leaves half of our processors to others
-	Version      string          // the protocol version to ask for
+	Version      string          // the protocol version to ask for; "": the newest of [session.Versions]
 	Timeout      time.Duration   // for the answer to one request
-	StartTimeout time.Duration   // from the start of the process to the answer to initialize
+	StartTimeout time.Duration   // from the start of the process to the answer to initialize; 0: 30s
 	Process      *session.Launch // what [Visit] found behind a launcher such as npx; nil: Args are run
 	Scratch      string          // folder in which each process has a home and a temporary directory of its own; "": it has ours
 	Sandbox      bool            // each process has a sandbox of its own too, which Allow opens; it needs Scratch
 	Allow        []string        // see the flag --sandbox-allow
 	Shown        []string        // files and folders that can be read in the sandbox beside what the command names
+}
+
+const defaultStartTimeout = 30 * time.Second
+
+func (c *Command) startTimeout() time.Duration { return cmp.Or(c.StartTimeout, defaultStartTimeout) }
+
+func (c *Command) version() string {
+	return cmp.Or(c.Version, session.Versions[len(session.Versions)-1])
 }
 
 // Start starts a process and sends it nothing. Its error is a [*StartError].
@@ -94,9 +103,9 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		return c.discover(ctx, s)
 	}
 	const during = "initialize"
-	answer, noise, err := s.call(ctx, session.InitializeLine(c.Version), c.StartTimeout)
+	answer, noise, err := s.call(ctx, session.InitializeLine(c.version()), c.startTimeout())
 	if s.tryEvents(ctx, err) {
-		answer, noise, err = s.call(ctx, session.InitializeLine(c.Version), c.StartTimeout)
+		answer, noise, err = s.call(ctx, session.InitializeLine(c.version()), c.startTimeout())
 	}
 	if err != nil {
 		return answer, c.trouble(s, err, noise, during)
@@ -111,7 +120,7 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		s.http.SetVersion(headerValue(version))
 	}
 	s.Send(conn.Message{Body: []byte(session.InitializedLine)})
-	if err := s.Flush(ctx, c.StartTimeout); err != nil {
+	if err := s.Flush(ctx, c.startTimeout()); err != nil {
 		return answer, c.trouble(s, callError(err), nil, "notifications/initialized")
 	}
 	s.Uninitialized = false
@@ -138,11 +147,11 @@ func (c *Command) trouble(s *Server, err error, noise []byte, during string) err
 		if noise == nil && s.Received() > 1<<20 { // one line without end
 			return floodError(c.name(), end.Stderr, during)
 		}
-		return silentError(c.name(), c.StartTimeout, noise, end.Stderr, during)
+		return silentError(c.name(), c.startTimeout(), noise, end.Stderr, during)
 	case errors.Is(err, conn.ErrFlood):
 		end := s.End(false)
 		if noise != nil {
-			return silentError(c.name(), c.StartTimeout, noise, end.Stderr, during)
+			return silentError(c.name(), c.startTimeout(), noise, end.Stderr, during)
 		}
 		return floodError(c.name(), end.Stderr, during)
 	}

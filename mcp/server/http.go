@@ -49,7 +49,7 @@ func (c *Command) startHTTP(p proc.Command, r *isolation.Home) (*Server, error) 
 		s.proc.Stdin.Close()
 		s.quiet = proc.NewQuiet(s.proc.PID())
 		s.quiet.Horizon = WaitTime
-		config.Running, config.Start = s.proc.Running, c.StartTimeout
+		config.Running, config.Start = s.proc.Running, c.startTimeout()
 	}
 	s.reach(config)
 	return s, nil
@@ -157,7 +157,7 @@ func (c *Command) refusedError(s *Server) *StartError {
 	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, silent: true, What: "nobody listens at " + c.URL, Hint: "start the server first, or give its command behind --"}
 	if len(c.Args) > 0 {
 		e.Stderr = lastLines(s.End(false).Stderr)
-		e.What = fmt.Sprintf("it did not listen at %s within %v", c.URL, c.StartTimeout)
+		e.What = fmt.Sprintf("it did not listen at %s within %v", c.URL, c.startTimeout())
 		e.Hint = "tell the server which port to use: " + PortWord + " in its arguments, or --env PORT=" + PortWord
 	}
 	return e

@@ -14,7 +14,7 @@ import (
 func (c *Command) discover(ctx context.Context, s *Server) (jsonrpc.Message, error) {
 	const during = "server/discover"
 	s.stateless = true
-	answer, noise, err := s.call(ctx, []byte(session.DiscoverLine), c.StartTimeout)
+	answer, noise, err := s.call(ctx, []byte(session.DiscoverLine), c.startTimeout())
 	if err != nil {
 		return answer, c.trouble(s, err, noise, during)
 	}

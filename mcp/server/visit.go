@@ -57,7 +57,7 @@ func (c *Command) Discover(ctx context.Context, s *Server) (*session.Session, er
 	if err != nil {
 		return nil, err
 	}
-	sess := &session.Session{Asked: c.Version, HTTP: s.OverHTTP(), Stateless: c.Stateless, Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
+	sess := &session.Session{Asked: c.version(), HTTP: s.OverHTTP(), Stateless: c.Stateless, Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
 	sess.Events = s.reached.Events
 	sess.HasID = s.http != nil && s.http.Session() != ""
 	sess.ReadInitialize()

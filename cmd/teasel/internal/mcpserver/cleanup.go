@@ -38,7 +38,7 @@ func (c *cleanup) placeCanary(target *mcprun.Target, vars []string, stderr io.Wr
 			env[i] = v + "=" + os.Getenv(v)
 		}
 	}
-	placed, err := script.PlaceCanary(target.Command, env, target.Dir)
+	placed, err := script.PlaceCanary(target.Args, env, target.Dir)
 	if err != nil {
 		fmt.Fprintf(stderr, "teasel: warning: %v: path traversal is not looked for\n", err)
 		return

@@ -58,7 +58,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	}
 	target.Scratch, target.Window, target.Exact = scratch, o.Window, o.Runs > 0
 	if o.Rate > 0 {
-		target.Rate, target.PerSecond = proc.NewRate(o.Rate), o.Rate
+		target.Rate = proc.NewRate(o.Rate)
 	}
 	if o.Workers > 1 { // each worker has its own server
 		target.Spares = 1

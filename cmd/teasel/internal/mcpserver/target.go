@@ -20,6 +20,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/judge"
 	mcprun "github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/report"
 )
 
@@ -67,8 +68,7 @@ func (t *Target) server() (*mcprun.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &mcprun.Target{Command: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout,
-		Version: t.Version, Stateless: t.Stateless, Sandbox: t.Sandbox, Allow: t.Allowed}
+	out := &mcprun.Target{Command: server.Command{Args: command, Env: flags.Environment(t.Env), Dir: t.Dir, Timeout: t.Timeout, StartTimeout: t.StartTimeout, Version: t.Version, Stateless: t.Stateless, Sandbox: t.Sandbox, Allow: t.Allowed}}
 	return out, t.apply(out)
 }
 
