@@ -20,15 +20,19 @@ import (
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
-// orDefault returns the argument of a verb; without one, the directory that campaigns write.
+// orDefault returns the path that the arguments of a verb name: without one, the directory that campaigns write; of two, the second is a
+// finding of the campaign in the first.
 func orDefault(args []string) string {
-	if len(args) == 0 {
+	switch len(args) {
+	case 0:
 		return flags.DefaultOut
+	case 1:
+		return args[0]
 	}
-	return args[0]
+	return filepath.Join(args...)
 }
 
-// findingPath returns the file of the finding that the argument of a verb names: by its file, by the file with its input, by its id
+// findingPath returns the file of the finding that the arguments of a verb name: by its file, by the file with its input, by its id
 // or the beginning of it, or, if there is only one, by the directory of its campaign. Without an argument the directory is teasel-out.
 func findingPath(args []string) (string, error) {
 	name := orDefault(args)
@@ -162,12 +166,12 @@ func titleOf(file string) string {
 	return fmt.Sprintf("%s  %s  %s", x.Severity, plain.Line(x.Rule), plain.Line(x.Subject))
 }
 
-// completeFinding has the shell complete the ids of the findings in teasel-out, and names of files.
+// completeFinding has the shell complete the ids of the findings in teasel-out, or in the directory before, and names of files.
 func completeFinding(_ *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-	if len(args) > 0 {
+	if len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	for _, file := range findingFiles(flags.DefaultOut) {
+	for _, file := range findingFiles(orDefault(args)) {
 		ids = append(ids, cobra.CompletionWithDesc(findingName(file), titleOf(file)))
 	}
 	return ids, cobra.ShellCompDirectiveDefault
@@ -178,7 +182,7 @@ func completeDir(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// findingOf reads the finding that the argument of a verb names, of which path is the file. ours: it is no mere input of Go's testdata.
+// findingOf reads the finding that the arguments of a verb name, of which path is the file. ours: it is no mere input of Go's testdata.
 func findingOf(cmd *cobra.Command, args []string, g gotest.Target) (f *corpus.FindingFile, path string, ours bool, err error) {
 	if path, err = findingPath(args); err != nil {
 		return nil, "", false, err

@@ -21,14 +21,14 @@ func NewMin() *cobra.Command {
 	var out string
 	var g gotest.Target
 	cmd := &cobra.Command{
-		Use:   "min [FINDING]",
+		Use:   "min [DIR] [FINDING]",
 		Short: "Make a finding's input simpler",
 		Long: `Make the input of a finding simpler as long as it shows the same finding, each time on a fresh target.
 
 A campaign does this already, within limits; this goes on from there, slowly and thoroughly. The finding's file is
-rewritten unless --out names another. FINDING is named as for 'teasel repro'.`,
+rewritten unless --out names another. DIR and FINDING are named as for 'teasel repro'.`,
 		Example:           "  teasel min 4f1c\n  teasel min other-out/findings/4f1c8a0d2b6e9f37.json",
-		Args:              flags.Args(0, 1, "a finding"),
+		Args:              flags.Args(0, 2, "a finding, or its campaign's directory and its id"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.CheckNumbers(cmd.Flags()); err != nil {

@@ -22,11 +22,11 @@ func NewRepro() *cobra.Command {
 	var script, all bool
 	var g gotest.Target
 	cmd := &cobra.Command{
-		Use:   "repro [FINDING]",
+		Use:   "repro [DIR] [FINDING]",
 		Short: "Show a finding again",
 		Long: `Show a finding again on a fresh target, from its file alone.
 
-FINDING is its file, the file with its input in crashes/ or hangs/, or its id or the beginning of it, of a campaign in teasel-out.
+FINDING is its file, the file with its input in crashes/ or hangs/, or its id or the beginning of it, of the campaign in DIR or teasel-out.
 If a campaign has only one finding, its directory is enough; teasel-out need not be named.
 
 The file names the target; nothing else of the campaign is needed. Exit status: 1 the finding was shown, or an input of
@@ -35,10 +35,11 @@ The file names the target; nothing else of the campaign is needed. Exit status: 
 Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limits and flags the fuzz test had.`,
 		Example: `  teasel repro
   teasel repro 4f1c
+  teasel repro other-out 4f1c
   teasel repro other-out/findings/4f1c8a0d2b6e9f37.json
   teasel repro --all teasel-out
   teasel repro --script 4f1c > repro.py`,
-		Args:              flags.Args(0, 1, "a finding"),
+		Args:              flags.Args(0, 2, "a finding, or its campaign's directory and its id"),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.CheckNumbers(cmd.Flags()); err != nil {

@@ -43,20 +43,21 @@ type show struct {
 func NewShow() *cobra.Command {
 	o := show{format: "text"}
 	cmd := &cobra.Command{
-		Use:   "show [DIR|FINDING|TESTCASE|URL]",
+		Use:   "show [DIR] [FINDING] | TESTCASE | URL",
 		Short: "Show a campaign, also while it runs or on a hub, one finding in full, or why a testcase was kept",
 		Long: `Show a campaign, also while it runs, one finding in full, or why a testcase was kept. Without an argument it is the campaign
-in teasel-out. FINDING is its file, the file with its input in crashes/ or hangs/, or its id or the beginning of it, of a campaign in
-teasel-out.`,
+in teasel-out. FINDING is its file, the file with its input in crashes/ or hangs/, or its id or the beginning of it, of the campaign in
+DIR or teasel-out.`,
 		Example: `  teasel show
   teasel show 4f1c
+  teasel show other-out 4f1c
   teasel show other-out/findings/4f1c8a0d2b6e9f37.json
   teasel show teasel-out/interesting/0a1b2c3d4e5f6071
   teasel show --ui 127.0.0.1:8080
   teasel show --format html nats://127.0.0.1:4222 > fleet.html
   teasel show --input 4f1c > input
   teasel show --script 4f1c > show.py`,
-		Args:              flags.Args(0, 1, "a campaign's directory, a finding, or a file of interesting/ or queue/"),
+		Args:              flags.Args(0, 2, "a campaign's directory, a finding or both, or a file of interesting/ or queue/"),
 		ValidArgsFunction: completeFinding,
 		RunE:              o.run,
 	}
@@ -68,7 +69,7 @@ teasel-out.`,
 	return cmd
 }
 
-// run shows what the argument names: a campaign on a hub, the campaigns in a directory, a testcase or a finding.
+// run shows what the arguments name: a campaign on a hub, the campaigns in a directory, a testcase or a finding.
 func (o *show) run(cmd *cobra.Command, args []string) error {
 	path := orDefault(args)
 	if hub.IsAddress(path) {
