@@ -93,10 +93,21 @@ func (n *namespaces) enter(home string, s *Sandbox) error {
 	return m.protect()
 }
 
-// do calls f on their thread.
+// do calls f on their thread, which is bound to the cores of the thread that we are called on: a program that is started there has to
+// share the core of its worker.
 func (n *namespaces) do(f func() error) error {
+	var cores unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cores); err != nil {
+		return fmt.Errorf("asking for the cores of a worker: %w", err)
+	}
 	done := make(chan error)
-	n.calls <- func() { done <- f() }
+	n.calls <- func() {
+		if err := unix.SchedSetaffinity(0, &cores); err != nil {
+			done <- fmt.Errorf("binding a thread to the cores of a worker: %w", err)
+			return
+		}
+		done <- f()
+	}
 	return <-done
 }
 
