@@ -126,19 +126,10 @@ func (k *talk) carryOn(i int) bool {
 	return true
 }
 
-// withInput returns a request with the input that its result asks for; false: it asks for none, or the script gives none. The line is
-// one with a placeholder for its id.
+// withInput returns a request with the input that its result asks for; false: it asks for none, or the script gives none.
 func (k *talk) withInput(s *script.Sent, result *mutate.JSON) ([]byte, bool) {
 	if !session.AsksForInput(result) || s.Message.Root == nil || s.Message.Params == nil {
 		return nil, false
-	}
-	wanted, responses := result.Get("inputRequests"), mutate.NewObject()
-	if wanted != nil && wanted.Kind == mutate.Object {
-		for _, w := range wanted.Members {
-			if answer := k.input(w.Value); answer != nil {
-				responses.Set(w.Name, answer)
-			}
-		}
 	}
 	state := result.Get("requestState")
 	if i := k.answerTo(session.InputRequired); i >= 0 {
@@ -149,17 +140,8 @@ func (k *talk) withInput(s *script.Sent, result *mutate.JSON) ([]byte, bool) {
 		x := script.Expansion{Transcript: &k.t, IDs: &k.server.IDs, Asked: &script.Question{Body: result}}
 		state, _ = mutate.ParseJSON(x.Append(nil, line))
 	}
-	root, err := mutate.ParseJSON(s.Raw)
-	if err != nil {
-		return nil, false
-	}
-	params := root.Get("params")
-	root.Set("id", mutate.NewString("@id"))
-	params.Set("inputResponses", responses)
-	if params.Delete("requestState"); state != nil {
-		params.Set("requestState", state)
-	}
-	return root.Append(nil), true
+	line, err := session.WithInput(s.Raw, result, state, k.input)
+	return line, err == nil
 }
 
 // input returns the answer to one of the questions in a result; nil: there is none.

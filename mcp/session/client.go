@@ -22,6 +22,30 @@ func AsksForInput(result *mutate.JSON) bool {
 	return kind == InputRequired
 }
 
+// WithInput returns a request that is sent again with the input that its result asks for, and with that state, if there is any. answer
+// returns what one of the questions is answered with; nil: nothing. The line has a placeholder for its id.
+func WithInput(request []byte, result, state *mutate.JSON, answer func(question *mutate.JSON) *mutate.JSON) ([]byte, error) {
+	root, err := mutate.ParseJSON(request)
+	if err != nil {
+		return nil, err
+	}
+	responses := mutate.NewObject()
+	if wanted := result.Get("inputRequests"); wanted != nil && wanted.Kind == mutate.Object {
+		for _, w := range wanted.Members {
+			if a := answer(w.Value); a != nil {
+				responses.Set(w.Name, a)
+			}
+		}
+	}
+	params := root.Get("params")
+	root.Set("id", mutate.NewString("@id"))
+	params.Set("inputResponses", responses)
+	if params.Delete("requestState"); state != nil {
+		params.Set("requestState", state)
+	}
+	return root.Append(nil), nil
+}
+
 // ClientMethods are the requests of a server that a client answers, and the capability that it declares for each.
 var ClientMethods = map[string]string{AsksForSample: "sampling", AsksForForm: "elicitation", AsksForRoots: "roots"}
 

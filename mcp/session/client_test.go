@@ -51,3 +51,19 @@ func TestClientFillsInForms(t *testing.T) {
 		}
 	}
 }
+
+func TestWithInput(t *testing.T) {
+	result, _ := mutate.ParseJSON([]byte(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{"method":"none"}},"requestState":"s"}`))
+	var c session.Client
+	answer := func(question *mutate.JSON) *mutate.JSON {
+		method, _ := question.Get("method").Str()
+		return c.Result(method, question.Get("params"))
+	}
+	const want = `{"jsonrpc":"2.0","id":"@id","method":"m","params":{"p":1,"inputResponses":{"a":{"roots":[]}},"requestState":"s"}}`
+	for _, request := range []string{`{"jsonrpc":"2.0","id":7,"method":"m","params":{"p":1}}`, want} { // which may be sent again for more
+		got, err := session.WithInput([]byte(request), result, result.Get("requestState"), answer)
+		if err != nil || string(got) != want {
+			t.Errorf("%s is sent again as %s, %v", request, got, err)
+		}
+	}
+}
