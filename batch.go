@@ -311,7 +311,7 @@ func (w *Worker[T]) collectLate(ctx context.Context) error {
 	for w.pipe != nil && (w.inFlight == nil || w.collected) {
 		var o Observation
 		o.reset(Ask{Features: true})
-		in, ok := w.pipe.Late(&o)
+		in, ok := w.pipe.Late(ctx, &o)
 		if !ok {
 			break
 		}

@@ -122,7 +122,7 @@ func (e *windowExecutor) History(o *teasel.Observation) []script {
 	return slices.Clone(h.past)
 }
 
-func (e *windowExecutor) Late(o *teasel.Observation) (script, bool) {
+func (e *windowExecutor) Late(_ context.Context, o *teasel.Observation) (script, bool) {
 	if len(e.expensive) > 0 {
 		in := e.expensive[0]
 		e.expensive = e.expensive[1:]

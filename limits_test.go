@@ -159,7 +159,7 @@ func (l lateTarget) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Ob
 	return l.batchTarget.ExecBatch(ctx, ins, obs)
 }
 
-func (l lateTarget) Late(o *teasel.Observation) ([]byte, bool) {
+func (l lateTarget) Late(_ context.Context, o *teasel.Observation) ([]byte, bool) {
 	late := *l.late
 	*l.late, o.Exit = false, teasel.ExitCrash
 	return []byte("late"), late

@@ -29,4 +29,4 @@ func (p *pipeline[T]) Collect(context.Context) (int, error) {
 	return p.done, p.err
 }
 
-func (p *pipeline[T]) Late(*teasel.Observation) (in T, ok bool) { return in, false }
+func (p *pipeline[T]) Late(context.Context, *teasel.Observation) (in T, ok bool) { return in, false }

@@ -49,7 +49,7 @@ type Pipeliner[T any] interface {
 	// Late returns, one at a time, inputs of earlier batches whose observation has come to an end since then, because the
 	// executor does not wait for slow answers. When they come depends on the clock, so their features are ignored, unless the
 	// observation is Expensive: then they are kept without another execution. The input is a copy for the caller to keep.
-	Late(obs *Observation) (in T, ok bool)
+	Late(ctx context.Context, obs *Observation) (in T, ok bool)
 }
 
 // A Resetter is an [Executor] that can make its target as it was after Open. Without it the target counts as fresh as it is: findings

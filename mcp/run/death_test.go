@@ -167,7 +167,7 @@ func TestDeathWithPending(t *testing.T) {
 			for i := 0; len(came) < n && i < 4*n; i++ { // one of them is tried again with each batch
 				executeBatch(t, e, call("echo", `{}`))
 				for o := (teasel.Observation{}); ; {
-					in, ok := e.Late(&o)
+					in, ok := e.Late(t.Context(), &o)
 					if !ok {
 						break
 					}

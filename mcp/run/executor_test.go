@@ -136,7 +136,7 @@ func awaitLate(t *testing.T, e *executor, want int) (ins []script.Script, obs []
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); len(ins) < want; {
 		o := teasel.Observation{Runs: 1}
-		if in, ok := e.Late(&o); ok {
+		if in, ok := e.Late(t.Context(), &o); ok {
 			ins, obs = append(ins, in), append(obs, o)
 			continue
 		}
@@ -629,7 +629,7 @@ func TestBulk(t *testing.T) {
 	}
 	executeBatch(t, e, large)
 	for o := (teasel.Observation{}); ; executeBatch(t, e, lineScript(ping)) { // a check runs in the background
-		if in, ok := e.Late(&o); ok && in.Check == check.Large { // a long line may have been slow
+		if in, ok := e.Late(t.Context(), &o); ok && in.Check == check.Large { // a long line may have been slow
 			if o.Exit != teasel.ExitOK || o.Evidence == nil {
 				t.Errorf("the check ended as %v", o.Exit)
 			}

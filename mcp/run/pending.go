@@ -144,11 +144,11 @@ func (e *executor) finish(k *talk) {
 }
 
 // Late implements [teasel.Pipeliner]: it returns a script that was suspended and has come to its end, and what became of it.
-func (e *executor) Late(obs *teasel.Observation) (script.Script, bool) {
-	if s := e.live; s != nil && len(e.pending) > 0 {
-		e.receive(context.Background(), s, time.Time{})
-		err := e.resume(context.Background(), s)
-		if f, _ := e.flush(context.Background(), s); f != waitDone || err != nil { // half a line may have been sent
+func (e *executor) Late(ctx context.Context, obs *teasel.Observation) (script.Script, bool) {
+	if s := e.live; s != nil && len(e.pending) > 0 && ctx.Err() == nil {
+		e.receive(ctx, s, time.Time{})
+		err := e.resume(ctx, s)
+		if f, _ := e.flush(ctx, s); f != waitDone || err != nil { // half a line may have been sent
 			e.discard(s, nil)
 		}
 	}

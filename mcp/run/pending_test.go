@@ -51,7 +51,7 @@ func TestSetAside(t *testing.T) {
 				t.Fatalf("script %d beside them ended as %v", i, o.Exit)
 			}
 		}
-		if in, ok := e.Late(&teasel.Observation{}); ok {
+		if in, ok := e.Late(t.Context(), &teasel.Observation{}); ok {
 			t.Fatalf("%s is handed out before its answer has come", in.Steps[0].Line)
 		}
 	}
@@ -81,7 +81,7 @@ func TestNothingToRun(t *testing.T) {
 				t.Fatalf("script %d was run, though %d wait", i, maxSlow)
 			}
 		}
-		if _, ok := e.Late(&teasel.Observation{}); !ok {
+		if _, ok := e.Late(t.Context(), &teasel.Observation{}); !ok {
 			t.Error("none was answered meanwhile")
 		}
 		return
@@ -149,7 +149,7 @@ func TestGoesOn(t *testing.T) {
 					t.Errorf("line %d is kept as %s, answered by %d", i, s.Raw, s.Answer)
 				}
 			}
-			if in, ok := e.Late(&teasel.Observation{}); ok {
+			if in, ok := e.Late(t.Context(), &teasel.Observation{}); ok {
 				t.Errorf("%s is handed out again", in.Steps[0].Line)
 			}
 		})
@@ -194,7 +194,7 @@ func TestFreshBesideTheBatch(t *testing.T) {
 			for came := 0; came < scripts && t.Context().Err() == nil; {
 				executeBatch(t, e, lineScript(ping))
 				var o teasel.Observation
-				in, ok := e.Late(&o)
+				in, ok := e.Late(t.Context(), &o)
 				if !ok {
 					continue
 				}
@@ -230,7 +230,7 @@ func TestBackgroundWaits(t *testing.T) {
 		t.Errorf("%d wait to be handed out, want %d", n, maxResults)
 	}
 	for came := 0; came < scripts && t.Context().Err() == nil; executeBatch(t, e, lineScript(ping)) {
-		for _, ok := e.Late(&teasel.Observation{}); ok; _, ok = e.Late(&teasel.Observation{}) {
+		for _, ok := e.Late(t.Context(), &teasel.Observation{}); ok; _, ok = e.Late(t.Context(), &teasel.Observation{}) {
 			came++
 		}
 	}

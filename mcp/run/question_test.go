@@ -109,7 +109,7 @@ func lateBeside(t *testing.T, e *executor) teasel.Observation {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		o := teasel.Observation{Runs: 1, Ask: teasel.Ask{Features: true}}
-		if _, ok := e.Late(&o); ok {
+		if _, ok := e.Late(t.Context(), &o); ok {
 			return o
 		}
 		executeBatch(t, e, lineScript(ping))

@@ -7,8 +7,11 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 )
 
-// maxUnanswered bounds the ids that are remembered of one server.
-const maxUnanswered = 4096
+// Bounds of the ids that are remembered of one server.
+const (
+	maxUnanswered    = 4096
+	maxUnansweredKey = 256 // bytes of one; longer ones that begin with the same are taken for one another
+)
 
 // Unanswered counts the requests with ids of the scripts' own that a server has not answered, by id. Scripts use the same ids again:
 // an answer that comes late may then be taken for one to a later request.
@@ -16,6 +19,7 @@ type Unanswered map[string]int
 
 // unansweredKey is the same for all ids that a careless server may take for one another.
 func unansweredKey(id string) string {
+	id = id[:min(len(id), maxUnansweredKey)]
 	text, ok := jsonrpc.IDText(id)
 	if !ok {
 		return id
@@ -31,8 +35,10 @@ func unansweredKey(id string) string {
 // Take notes a request that is sent, and reports whether an earlier one with that id is still to be answered.
 func (o Unanswered) Take(id string) (again bool) {
 	key := unansweredKey(id)
-	if again = o[key] > 0; len(o) < maxUnanswered || again {
+	if again = o[key] > 0; again {
 		o[key]++
+	} else if len(o) < maxUnanswered {
+		o[strings.Clone(key)] = 1 // not a part of the line, which may be long
 	}
 	return again
 }

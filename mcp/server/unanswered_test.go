@@ -1,9 +1,12 @@
 package server
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestUnanswered: an id is in doubt while an earlier request with it has no answer, in whatever notation.
-func TestOwed(t *testing.T) {
+func TestUnanswered(t *testing.T) {
 	o := make(Unanswered)
 	for _, tt := range []struct {
 		id    string
@@ -20,5 +23,21 @@ func TestOwed(t *testing.T) {
 	}
 	if o.Take(`1`) {
 		t.Error("what was answered is in doubt")
+	}
+}
+
+// TestLongIDs: of ids as long as a line only the beginning is kept, so that 4096 of them take no more than a megabyte.
+func TestLongIDs(t *testing.T) {
+	o, long := make(Unanswered), strings.Repeat("1", 1<<20)
+	for _, id := range []string{`"a` + long + `"`, `"b` + long + `"`, "1" + long} {
+		if o.Take(id) || !o.Take(id) || !o.Free(id) || !o.Free(id) || o.Free(id) {
+			t.Errorf("%s… is not counted", id[:8])
+		}
+		o.Take(id)
+	}
+	for key := range o {
+		if len(key) > maxUnansweredKey {
+			t.Errorf("an id of %d bytes is kept", len(key))
+		}
 	}
 }
