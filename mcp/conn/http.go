@@ -321,9 +321,9 @@ func (c *HTTP) CloseSend() error {
 	if c.session == "" || c.ended != nil || c.cfg.Events {
 		return nil
 	}
-	ctx, until := context.Background(), time.Now().Add(byeTime)
+	ctx, until := context.Background(), time.Now().Add(endTime)
 	exchange := c.Send(Message{Head: "DELETE", Apart: true})
-	if err := c.Flush(ctx, byeTime); err != nil {
+	if err := c.Flush(ctx, endTime); err != nil {
 		return nil // the server is gone, and the session with it
 	}
 	for time.Now().Before(until) {
@@ -334,9 +334,6 @@ func (c *HTTP) CloseSend() error {
 	}
 	return nil
 }
-
-// byeTime is how long a server may take to end a session.
-const byeTime = 500 * time.Millisecond
 
 func (c *HTTP) Received() int64 { return c.total }
 

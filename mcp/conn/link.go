@@ -26,7 +26,7 @@ type link struct {
 const (
 	dialEvery = 20 * time.Millisecond  // a server that does not listen yet is tried again
 	restTime  = 2 * time.Second        // servers keep a connection at least so long that nothing is on
-	exitTime  = 200 * time.Millisecond // between the end of a process's connections and that of the process
+	endTime   = 500 * time.Millisecond // the most that a process takes to end after its connections, or a server to end a session
 )
 
 var (
@@ -207,7 +207,7 @@ func (l *link) end() error {
 	if err == nil {
 		return conn.Close()
 	}
-	for began := time.Now(); time.Since(began) < exitTime; time.Sleep(time.Millisecond) {
+	for began := time.Now(); time.Since(began) < endTime; time.Sleep(time.Millisecond) {
 		if !running() {
 			return io.EOF
 		}

@@ -155,7 +155,7 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.
 // is if this execution has the last word or the script asks for much, less if it has not. What is known to take longer gets more.
 func (e *executor) due(k *talk, patient bool) (due, work time.Duration) {
 	whole, soon := e.target.timeout(), e.target.soon()
-	quick := max(whole/quickShare, soon/2)
+	quick := soon / 2
 	demanding := k.meter.Demanding()
 	switch {
 	case e.target.Exact && !patient, patient && !k.obs.Ask.Quick, demanding && !k.obs.Ask.Quick:
@@ -169,9 +169,8 @@ func (e *executor) due(k *talk, patient bool) (due, work time.Duration) {
 }
 
 const (
-	soonShare  = 5  // of the time limit: how long a server is given in an execution that will be repeated
-	quickShare = 16 // the same, for an answer that was not late before
-	slowFactor = 4  // an answer that was late before is waited for so many times as long
+	soonShare  = 5 // of the time limit: how long a server is given in an execution that will be repeated
+	slowFactor = 4 // an answer that was late before is waited for so many times as long
 )
 
 // afterwards returns how long the server is watched when all was said and answered: it may end, if its input has ended; it may

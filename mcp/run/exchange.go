@@ -43,7 +43,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		if a.EventID == "" {
 			a.EventID = f.EventID
 		}
-		x.talk.via, x.talk.event = x.sent+1, f.EventID
+		x.talk.heard = heard{via: x.sent + 1, event: f.EventID}
 		if !f.Wrote.IsZero() { // it may have waited for a connection
 			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
 		}
@@ -53,7 +53,7 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		return
 	}
 	if x.talk != nil {
-		x.talk.via, x.talk.event = 0, ""
+		x.talk.heard = heard{}
 	}
 	switch {
 	case !f.Last:

@@ -5,10 +5,7 @@ import (
 	"time"
 )
 
-// maxPaced is for how long one script may send where the requests of a second are limited. A longer one is left out.
-const maxPaced = 2 * time.Second
-
-// tooMany reports whether the script has more requests than the limit allows one.
+// tooMany reports whether the limit of requests makes the script take longer than an answer may.
 func (k *talk) tooMany() bool {
 	r := k.e.target.Rate
 	if r == nil {
@@ -18,7 +15,7 @@ func (k *talk) tooMany() bool {
 	for i := range k.in.Steps {
 		n += max(k.in.Steps[i].Times, 1)
 	}
-	return n > maxSharedStep && r.Lasts(n) > maxPaced
+	return n > maxSharedStep && r.Lasts(n) > k.e.target.timeout()
 }
 
 // slot takes its turn to send a line, and yields until there is one. False: the talk is at its end.

@@ -20,24 +20,33 @@ type talk struct {
 	in     *script.Script // lent, but for a talk that is suspended
 	obs    *teasel.Observation
 	t      script.Transcript
-	plan   []planned
-	mem    memory
-	alone  bool // it must have the server for itself
-	state  talkState
+	outline
+	mem   memory
+	state talkState
 
-	step, times int       // that is sent next
-	paced       time.Time // when it may send that; zero: now
-	via         int       // as in [script.Received], of what is heard now
-	event       string    // the EventID of it
+	step, times int // that is sent next
+	heard
 	counts
 	moments
 	meter    check.Meter
 	slow     *record // of one that is suspended: what it waits for
-	refers   bool    // a step refers to an earlier one
 	recheck  bool    // something came of it, or of another in flight at that time
 	unsure   bool    // it has sent what the server is free to answer
 	answered []int   // steps that have answered a question of the server
 	coroutine
+}
+
+// outline is what is known of a script before anything of it is sent.
+type outline struct {
+	plan   []planned // of its steps
+	alone  bool      // it must have the server for itself
+	refers bool      // a step refers to an earlier one
+}
+
+// heard is what a talk hears now came with, as in [script.Received].
+type heard struct {
+	via   int
+	event string // the EventID
 }
 
 // counts is what a talk counts.
@@ -53,6 +62,7 @@ type moments struct {
 	began time.Time // when the first line was sent
 	last  time.Time // when the last answer came
 	due   time.Time // of one that is suspended: when its time is over
+	paced time.Time // when it may send its next line; zero: now
 }
 
 // A coroutine is the walk of a talk.
@@ -111,7 +121,7 @@ func (k *talk) take(e *executor, in *script.Script, obs *teasel.Observation) {
 	}
 	mem.reader.Reset()
 	mem = memory{sent: mem.sent[:0], received: mem.received[:0], begun: mem.begun[:0], given: mem.given[:0], exchanges: mem.exchanges[:0], reader: mem.reader, readers: mem.readers}
-	*k = talk{e: e, in: in, obs: obs, plan: plan[:0], mem: mem, coroutine: k.coroutine}
+	*k = talk{e: e, in: in, obs: obs, outline: outline{plan: plan[:0]}, mem: mem, coroutine: k.coroutine}
 	k.t = script.Transcript{Script: in, Session: e.session, Sent: t.Sent[:0], Received: t.Received[:0]}
 	k.meter = check.Meter{Needs: check.NeedsOf(in.Check)}
 	if k.prepare(e.names, e.target.Withheld); k.tooMany() {

@@ -18,7 +18,7 @@ import (
 
 // Target is an MCP server that is to be fuzzed. It is never changed, so that several workers may use it.
 type Target struct {
-	server.Command // its Timeout is 5s if it says 0; Session, Canary and Exact add to it
+	server.Command // Session, Canary and Exact add to it
 
 	Window  int              // requests in flight; 0: 64
 	Spares  int              // processes kept ready while they are needed often; 0: 3, or one for each processor if that is less
@@ -32,7 +32,7 @@ type Target struct {
 	Blocked, Excluded func(tool string) bool
 	Withheld          *script.Withheld // counts what is not sent; nil: nobody wants to know
 	Rate              *proc.Rate       // limits the requests of a second, by all executors together; nil: nothing does
-	Called            *atomic.Uint64 // counts the calls of tools that the server has; nil: nobody wants to know
+	Called            *atomic.Uint64   // counts the calls of tools that the server has; nil: nobody wants to know
 
 	Last *LastSent // keeps the last that a server was sent which is not ours; nil: nobody wants to know
 }
@@ -40,11 +40,10 @@ type Target struct {
 var _ teasel.Target[script.Script] = (*Target)(nil)
 
 const (
-	defaultTimeout = 5 * time.Second
-	defaultWindow  = 64
-	defaultSpares  = 3
-	niceness       = 3  // of servers on which findings are confirmed: half of a processor that somebody else wants
-	lowNiceness    = 19 // of servers on which scripts run in the background: what is left
+	defaultWindow = 64
+	defaultSpares = 3
+	niceness      = 3  // of servers on which findings are confirmed: half of a processor that somebody else wants
+	lowNiceness   = 19 // of servers on which scripts run in the background: what is left
 )
 
 // background returns the target for an executor in the background, whose servers are few.
@@ -57,14 +56,14 @@ func (t *Target) background(nice int) *Target {
 // soon is how long a server that was never silent before is given in an execution that will be repeated.
 func (t *Target) soon() time.Duration { return max(t.timeout()/soonShare, 2*conn.Slice) }
 
-func (t *Target) timeout() time.Duration { return cmp.Or(t.Timeout, defaultTimeout) }
+func (t *Target) timeout() time.Duration { return cmp.Or(t.Timeout, server.DefaultTimeout) }
 func (t *Target) window() int            { return cmp.Or(t.Window, defaultWindow) }
 func (t *Target) spares() int            { return cmp.Or(t.Spares, min(runtime.NumCPU(), defaultSpares)) }
 
 // command returns how to start a server.
 func (t *Target) command() *server.Command {
 	c := t.Command
-	c.Timeout, c.Serial = t.timeout(), t.Exact
+	c.Serial = t.Exact
 	if t.Session != nil {
 		c.Process, c.Events = t.Session.Process, t.Session.Events
 	}

@@ -29,7 +29,7 @@ type Command struct {
 	Dir          string          // working directory; "": ours
 	Nice         int             // added to our niceness; one that is not 0 leaves half of our processors to others
 	Version      string          // the protocol version to ask for; "": the newest of [session.Versions]
-	Timeout      time.Duration   // for the answer to one request
+	Timeout      time.Duration   // for the answer to one request; 0: [DefaultTimeout]
 	StartTimeout time.Duration   // from the start of the process to the answer to initialize; 0: 30s
 	Process      *session.Launch // what [Visit] found behind a launcher such as npx; nil: Args are run
 	Scratch      string          // folder in which each process has a home and a temporary directory of its own; "": it has ours
@@ -38,7 +38,12 @@ type Command struct {
 	Shown        []string        // files and folders that can be read in the sandbox beside what the command names
 }
 
+// DefaultTimeout is how long an answer to a request may take.
+const DefaultTimeout = 5 * time.Second
+
 const defaultStartTimeout = 30 * time.Second
+
+func (c *Command) timeout() time.Duration { return cmp.Or(c.Timeout, DefaultTimeout) }
 
 func (c *Command) startTimeout() time.Duration { return cmp.Or(c.StartTimeout, defaultStartTimeout) }
 

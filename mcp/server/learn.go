@@ -27,7 +27,7 @@ func (v *Visit) Learn(ctx context.Context, choice *session.Choice) error {
 	preparing, stop := context.WithDeadline(ctx, deadline)
 	defer stop()
 	for i, line := range lookingLines(preparing, v.Session, choice) {
-		answer, _, err := v.server.call(ctx, line, min(v.command.Timeout, completionLimit, time.Until(deadline)))
+		answer, _, err := v.server.call(ctx, line, min(v.command.timeout(), completionLimit, time.Until(deadline)))
 		if errors.Is(err, errSilent) && time.Now().Before(deadline) {
 			continue
 		}

@@ -139,7 +139,7 @@ func (d *discovery) page(ctx context.Context, cursor *mutate.JSON) (*jsonrpc.Mes
 	if cursor != nil {
 		params = mutate.NewObject(jsonrpc.Member("cursor", cursor))
 	}
-	patience := 2 * d.command.Timeout // a list may be read from somewhere else
+	patience := 2 * d.command.timeout() // a list may be read from somewhere else
 	answer, noise, err := d.server.call(ctx, jsonrpc.RequestLine(d.method, params), patience)
 	switch {
 	case errors.Is(err, errSilent):
@@ -171,7 +171,7 @@ func (d *discovery) complete(ctx context.Context) error {
 		if asked++; silent || asked > maxAskedFor {
 			return
 		}
-		answer, _, err := d.server.call(ctx, check.CompletionLine(ref(), name, ""), min(d.command.Timeout, completionLimit))
+		answer, _, err := d.server.call(ctx, check.CompletionLine(ref(), name, ""), min(d.command.timeout(), completionLimit))
 		if silent = err != nil; silent {
 			return
 		}
