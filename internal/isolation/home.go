@@ -33,6 +33,8 @@ const (
 	runtimeName = "run" // for XDG_RUNTIME_DIR, which is for sockets
 )
 
+var folderNames = []string{homeName, tempName, runtimeName}
+
 // Make makes a home. It is nil without an error if neither a folder nor a sandbox is asked for. The caller must call Close when the
 // program, and all that it has started, has been waited for.
 func Make(c Config) (*Home, error) {
@@ -69,23 +71,33 @@ func makeDir(scratch string) (string, error) {
 	return "", fmt.Errorf("%s is full", scratch)
 }
 
-// makeFolders makes the folders.
+// makeFolders makes the folders, in place of whatever else a program has put there: it owns the folder that they are in.
 func (h *Home) makeFolders() error {
-	for _, name := range []string{homeName, tempName, runtimeName} {
-		path := filepath.Join(h.dir, name)
-		if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("making a home for a program: %w", err)
+	root, err := os.OpenRoot(h.dir)
+	if err != nil {
+		return fmt.Errorf("making a home for a program: %w", err)
+	}
+	defer root.Close()
+	for _, name := range folderNames {
+		if info, e := root.Lstat(name); e == nil && !info.IsDir() {
+			err = root.Remove(name)
 		}
-		if h.owner != 0 {
-			if err := os.Chown(path, h.owner, h.owner); err != nil {
-				return fmt.Errorf("making a home for a program: %w", err)
+		if err == nil {
+			if err = root.Mkdir(name, 0o700); errors.Is(err, fs.ErrExist) {
+				err = nil
 			}
+		}
+		if err == nil && h.owner != 0 {
+			err = root.Lchown(name, h.owner, h.owner)
+		}
+		if err != nil {
+			return fmt.Errorf("making a home for a program: %w", err)
 		}
 	}
 	return nil
 }
 
-// Home returns the program's home directory.
+// Dir returns the program's home directory.
 func (h *Home) Dir() string { return filepath.Join(h.dir, homeName) }
 
 // Env returns the variables that name the home's folders, to be added to our environment, before those of the user. What package
@@ -113,7 +125,7 @@ func (h *Home) Do(start func() error) error {
 	return h.namespaces.do(start)
 }
 
-// On returns Do for those who distinguish it from nothing; nil: there is no sandbox.
+// On returns [Home.Do] where there is a sandbox, and nil where there is none.
 func (h *Home) On() func(start func() error) error {
 	if h == nil || h.namespaces == nil {
 		return nil
@@ -156,16 +168,26 @@ func (h *Home) Close() error {
 	return err
 }
 
-// emptyHome removes what is in the folders of a home.
-func emptyHome(dir string) (err error) {
-	for _, name := range []string{homeName, tempName, runtimeName} {
-		path := filepath.Join(dir, name)
-		entries, e := os.ReadDir(path)
-		if e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, fmt.Errorf("emptying a program's home: %w", e))
+// emptyHome removes what is in the folders of a home. A program may have put a link in the place of one, and may do so while we look:
+// nothing outside of the home is ever reached.
+func emptyHome(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("emptying a program's home: %w", err)
+	}
+	defer root.Close()
+	for _, name := range folderNames {
+		if info, e := root.Lstat(name); e != nil || !info.IsDir() {
+			continue
 		}
+		folder, e := root.Open(name)
+		if e != nil { // it is gone, or a link to elsewhere by now
+			continue
+		}
+		entries, e := folder.Readdirnames(-1)
+		err = errors.Join(err, e, folder.Close())
 		for _, entry := range entries {
-			err = errors.Join(err, removeAll(filepath.Join(path, entry.Name())))
+			err = errors.Join(err, removeIn(root, filepath.Join(name, entry)))
 		}
 	}
 	return err
@@ -173,16 +195,41 @@ func emptyHome(dir string) (err error) {
 
 // removeAll removes a file or a folder, also one with folders in it that may not be written to.
 func removeAll(path string) error {
-	if os.RemoveAll(path) == nil {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	_ = filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700) // WalkDir reads it afterwards
-		}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return removeIn(root, filepath.Base(path))
+}
+
+// removeIn is removeAll for a path below root.
+func removeIn(root *os.Root, path string) error {
+	if root.RemoveAll(path) == nil {
 		return nil
-	})
-	return os.RemoveAll(path)
+	}
+	permit(root, path)
+	return root.RemoveAll(path)
+}
+
+// permit lets us write to the folders below path.
+func permit(root *os.Root, path string) {
+	if info, err := root.Lstat(path); err != nil || !info.IsDir() {
+		return
+	}
+	_ = root.Chmod(path, 0o700)
+	folder, err := root.Open(path)
+	if err != nil {
+		return
+	}
+	entries, _ := folder.ReadDir(-1)
+	folder.Close()
+	for _, e := range entries {
+		permit(root, filepath.Join(path, e.Name()))
+	}
 }
 
 // caches are the folders below the user's home in which programs keep what they have loaded or installed, and the variables that name

@@ -212,6 +212,55 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestLink: a program that puts links to somebody's folder where its own were does not have us remove what is in there.
+func TestLink(t *testing.T) {
+	mine := t.TempDir()
+	for _, name := range []string{"letter", "closed/photo"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(mine, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(mine, name), []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scratch := t.TempDir()
+	h, err := Make(Config{Scratch: scratch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(h.Dir())
+	output, _ := start(t, h, `cd "$HOME/.." && rm -r home tmp && ln -s `+mine+` home && echo x >tmp && mkdir -p run/a/b && ln -s `+mine+` run/c && echo x >run/a/b/f && chmod 0 run/a`)
+	if output != "" {
+		t.Fatal(output)
+	}
+	check := func(after string) {
+		t.Helper()
+		for _, name := range []string{"letter", "closed/photo"} {
+			if _, err := os.Stat(filepath.Join(mine, name)); err != nil {
+				t.Fatalf("after %s: %v", after, err)
+			}
+		}
+	}
+	(&Folder{path: scratch}).bound(0)
+	check("bounding the home")
+	if err := h.Empty(); err != nil {
+		t.Error(err)
+	}
+	check("emptying the home")
+	for _, name := range folderNames {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			t.Errorf("%s is no folder: %v", name, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*/*")); len(left) > 0 {
+		t.Error("left:", left)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	check("removing the home")
+}
+
 // TestSweep: what was left by one who was killed is removed by the next, and nothing of those who run.
 func TestSweep(t *testing.T) {
 	parent := t.TempDir()
