@@ -32,7 +32,7 @@ func TestOrderlyServers(t *testing.T) {
 		name, about, _ := strings.Cut(line, "\t")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := &hunt{command: []string{program, name}, profile: gen.CI, seed: 1, duration: duration, enough: enough}
+			h := &hunt{command: []string{program, name}, profile: gen.CI, timeout: 2 * time.Second, seed: 1, duration: duration, enough: enough}
 			sum := h.run(t)
 			if sum.Executions == 0 { // others have had the processors
 				h.duration *= 10

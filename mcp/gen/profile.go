@@ -1,21 +1,15 @@
 package gen
 
 import (
-	"github.com/teaselfuzz/teasel/mutate"
-
 	"fmt"
-	"time"
+
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
-// Profile is how hard a campaign tries. The named ones are [Quick], [Standard], [Intensive] and [CI]; a field that is
+// Profile is how hard a mutator tries. The named ones are [Quick], [Standard], [Intensive] and [CI]; a field that is
 // zero in a profile of one's own means what Standard says.
 type Profile struct {
-	Name     string
-	Duration time.Duration // of the campaign; 0 in a named profile: no end
-	Timeout  time.Duration // of a request
-	Seed     uint64        // of the campaign; 0: drawn
-	Memory   uint64        // bytes of our own at which a campaign stops
-
+	Name        string
 	Weights     map[Mutation]int        // instead of [Mutation.Weight]; 0 switches one off
 	ByteWeights map[mutate.Operator]int // of the mutations of the bytes of a line; 0 switches one off
 	Stack       int                     // mutations on top of each other, at most
@@ -28,23 +22,23 @@ type Profile struct {
 // The profiles.
 var (
 	Quick = Profile{
-		Name: "quick", Duration: time.Minute, Timeout: 3 * time.Second, Memory: 256 << 20,
+		Name:    "quick",
 		Weights: map[Mutation]int{ResourceExhaustion: 0, RapidFire: 0, ConnectionDrop: 0, PartialMessage: 1, DeepNesting: 2},
 		Stack:   3, MutateRatio: 0.85, Adversarial: 25, FreshEvery: 100_000,
 	}
 	Standard = Profile{
-		Name: "standard", Duration: 5 * time.Minute, Timeout: 5 * time.Second, Memory: 512 << 20,
+		Name:  "standard",
 		Stack: 4, MutateRatio: 0.9, Adversarial: 25, FreshEvery: 40_000,
 	}
 	Intensive = Profile{
-		Name: "intensive", Timeout: 10 * time.Second, Memory: 2 << 30,
+		Name: "intensive",
 		Weights: map[Mutation]int{
 			DeepNesting: 12, InvalidID: 12, ResourceExhaustion: 6, RapidFire: 12, PartialMessage: 8, LineHavoc: 20, SequenceViolation: 60,
 		},
 		Stack: 6, MutateRatio: 0.9, Adversarial: 35, FreshEvery: 10_000,
 	}
 	CI = Profile{
-		Name: "ci", Duration: 30 * time.Second, Timeout: 2 * time.Second, Seed: 42, Memory: 256 << 20,
+		Name:    "ci",
 		Weights: map[Mutation]int{ResourceExhaustion: 0, RapidFire: 0, ConnectionDrop: 0, PartialMessage: 0, DeepNesting: 2},
 		Stack:   3, MutateRatio: 0.85, Adversarial: 25, FreshEvery: -1, NoGrowth: true,
 	}

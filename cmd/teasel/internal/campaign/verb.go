@@ -44,7 +44,7 @@ func Run[T any](cmd *cobra.Command, kind string, v Verb[T]) error {
 	if err := errors.Join(flags.CheckNumbers(cmd.Flags()), l.Check(), l.LoadBaseline(kind, l.Accept)); err != nil {
 		return err
 	}
-	if err := v.Prepare(func(name string) bool { return flags.IsSet(cmd.Flags(), name) }, stderr); err != nil {
+	if err := v.Prepare(flags.SetIn(cmd.Flags()), stderr); err != nil {
 		return err
 	}
 	if !l.DryRun {
@@ -146,6 +146,7 @@ func (p *Plan[T]) Describe(k Kind, l *flags.Launch, options, target any) (err er
 	if m.Target, err = RawJSON(target); err != nil {
 		return err
 	}
+	p.Campaign.MinimizeRuns = l.MinimizeRuns(k.Name)
 	return ChooseMutation(&p.Campaign, &l.Mutation)
 }
 

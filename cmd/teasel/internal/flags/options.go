@@ -18,9 +18,6 @@ import (
 	"github.com/teaselfuzz/teasel/report"
 )
 
-// profiles are the names of the profiles, which all kinds share.
-var profiles = []string{"quick", "standard", "intensive", "ci"}
-
 // DefaultOut is the directory of a campaign, unless --out names another.
 const DefaultOut = "teasel-out"
 
@@ -112,44 +109,17 @@ func IsSet(fs *pflag.FlagSet, name string) bool {
 	return f != nil && f.Changed
 }
 
+// SetIn returns what reports that of a set of flags.
+func SetIn(fs *pflag.FlagSet) func(name string) bool {
+	return func(name string) bool { return IsSet(fs, name) }
+}
+
 // Check refuses values that make no sense.
 func (o *Options) Check() error {
 	if err := o.Hub.Check(); err != nil {
 		return err
 	}
 	return o.CheckIsolation()
-}
-
-// Preset has what a profile sets these flags to.
-type Preset struct {
-	Duration, Timeout time.Duration
-	Seed, Memory      uint64
-}
-
-// SetDefaults sets the flags that the user has not set, as the profile says.
-func (o *Options) SetDefaults(set func(flag string) bool, p Preset) {
-	if !set("duration") && !set("runs") {
-		o.Duration = p.Duration
-	}
-	if !set("timeout") || o.Timeout == 0 {
-		o.Timeout = p.Timeout
-	}
-	if !set("max-memory") {
-		o.Memory = Size(p.Memory)
-	}
-	if !set("seed") {
-		if o.Seed = p.Seed; o.Seed == 0 {
-			o.Seed = DrawSeed()
-		}
-	}
-}
-
-// ProfileName returns the profile that was chosen, standard if none was.
-func (o *Options) ProfileName() string {
-	if o.Profile == "" {
-		o.Profile = "standard"
-	}
-	return o.Profile
 }
 
 // DrawSeed returns a seed for a campaign whose user named none: small enough to be typed.

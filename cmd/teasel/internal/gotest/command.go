@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -34,14 +33,6 @@ type options struct {
 	Tags        string     `json:"tags,omitempty"`
 	MemoryLimit flags.Size `json:"memory_limit,omitempty"`
 	Cover       string     `json:"-"`
-}
-
-// presets are the profiles of a run of fuzz tests. The time limit of an input is that of go test -fuzz.
-var presets = map[string]flags.Preset{
-	"quick":     {Duration: time.Minute, Timeout: 10 * time.Second, Memory: 1 << 30},
-	"standard":  {Duration: 5 * time.Minute, Timeout: 10 * time.Second, Memory: 1 << 30},
-	"intensive": {Timeout: 10 * time.Second, Memory: 2 << 30},
-	"ci":        {Duration: 30 * time.Second, Timeout: 10 * time.Second, Seed: 42, Memory: 1 << 30},
 }
 
 // NewCommand returns the verb go.
@@ -115,11 +106,7 @@ func runTests(cmd *cobra.Command, o *options) error {
 	if err := o.LoadBaseline("go", o.Accept); err != nil {
 		return err
 	}
-	p, ok := presets[o.ProfileName()]
-	if !ok {
-		return exit.Usage("", "no such profile %q, expected quick, standard, intensive or ci", o.Profile)
-	}
-	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) }, p)
+	o.SetDefaults(flags.SetIn(cmd.Flags()), "go")
 	if len(o.Packages) == 0 {
 		o.Packages = []string{"."}
 	}

@@ -66,9 +66,8 @@ func triage(cmd *cobra.Command, o *flags.Options, dir, pkg, test string) error {
 	if err != nil {
 		return exit.Failure(err)
 	}
-	duration, standard := o.Duration, presets["standard"]
-	o.SetDefaults(func(name string) bool { return flags.IsSet(cmd.Flags(), name) }, flags.Preset{Timeout: standard.Timeout, Seed: 1, Memory: standard.Memory})
-	o.Duration, o.Fresh = duration, true
+	o.SetDefaults(flags.SetIn(cmd.Flags()), "go")
+	o.Seed, o.Fresh = 1, true
 	if err := flags.CheckOut(o.Out); err != nil {
 		return err
 	}

@@ -137,11 +137,7 @@ func (o *options) Prepare(set func(flag string) bool, _ io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	profile, err := gen.ParseProfile(o.ProfileName())
-	if err != nil {
-		return exit.Usage("", "%w", err)
-	}
-	o.SetDefaults(set, flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
+	o.SetDefaults(set, "mcp")
 	if o.Mode == "" {
 		o.Mode = "mixed"
 	}
@@ -153,7 +149,7 @@ func (o *options) Prepare(set func(flag string) bool, _ io.Writer) error {
 
 // profile returns the profile with the changes that flags make to it.
 func (o *options) profile() (p gen.Profile, err error) {
-	p, _ = gen.ParseProfile(o.Profile) // Prepare has checked it
+	p, _ = gen.ParseProfile(o.ProfileName()) // they have the same names
 	if o.MutateRatio != 0 {
 		p.MutateRatio = o.MutateRatio
 	}

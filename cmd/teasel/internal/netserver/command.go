@@ -13,7 +13,6 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
-	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/model"
@@ -90,11 +89,7 @@ func (o *options) Prepare(set func(flag string) bool, _ io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	profile, err := netproto.ParseProfile(o.ProfileName())
-	if err != nil {
-		return exit.Usage("", "%w", err)
-	}
-	o.SetDefaults(set, flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
+	o.SetDefaults(set, "net")
 	o.keepSet = set("keep")
 	return nil
 }

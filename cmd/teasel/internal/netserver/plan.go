@@ -65,8 +65,6 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if schedulers != nil {
 		p.Campaign.NewScheduler = schedulers
 	}
-	profile, _ := netproto.ParseProfile(o.ProfileName()) // Prepare has checked it
-	p.Campaign.MinimizeRuns = profile.Minimize
 	p.StuckNote = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
 	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
 	if target.Model != nil {

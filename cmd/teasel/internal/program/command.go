@@ -77,15 +77,13 @@ func (o *options) Prepare(set func(flag string) bool, stderr io.Writer) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	profile, err := native.ParseProfile(o.ProfileName())
-	if err != nil {
-		return exit.Usage("", "%w", err)
-	}
-	o.SetDefaults(set, flags.Preset{Duration: profile.Duration, Timeout: profile.Timeout, Seed: profile.Seed, Memory: profile.Memory})
+	o.SetDefaults(set, "native")
 	if o.Join != "" {
-		if o.Out, err = joinDir(o.Join); err != nil {
+		out, err := joinDir(o.Join)
+		if err != nil {
 			return err
 		}
+		o.Out = out
 	}
 	return applyOSSFuzzFiles(o, set, stderr)
 }

@@ -69,8 +69,6 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
 	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary, MaxLen: o.MaxLen, Weights: weights})
-	profile, _ := native.ParseProfile(o.ProfileName()) // Prepare has checked it
-	p.Campaign.MinimizeRuns = profile.Minimize
 	if slices.Contains(o.Stages, "deterministic") {
 		p.Campaign.Stages = native.WithSteps(p.Campaign.Stages)
 	}

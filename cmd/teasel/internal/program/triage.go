@@ -12,7 +12,6 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/internal/plain"
-	"github.com/teaselfuzz/teasel/native"
 )
 
 // triageOut is the directory that teasel triage writes by default: not that of the campaign that it may read.
@@ -117,12 +116,8 @@ func (t *triage) Prepare(set func(flag string) bool, stderr io.Writer) (err erro
 	if t.files, err = campaign.LoadInputs(t.dir, stderr); err != nil {
 		return err
 	}
-	profile, err := native.ParseProfile(t.ProfileName())
-	if err != nil {
-		return exit.Usage("", "%w", err)
-	}
-	t.SetDefaults(set, flags.Preset{Duration: t.Duration, Timeout: profile.Timeout, Seed: 1, Memory: profile.Memory})
-	t.Fresh = true
+	t.SetDefaults(set, "native")
+	t.Seed, t.Fresh = 1, true
 	return nil
 }
 
