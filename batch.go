@@ -131,18 +131,30 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	if w.over || w.spent() {
 		return ErrStop
 	}
+	return w.settle(ctx, b, false)
+}
+
+// settle judges what has come back of a batch, executes the inputs that have not run, and serves the jobs. When the worker ends without
+// executing anything more, it only judges.
+func (w *Worker[T]) settle(ctx context.Context, b *batch[T], ends bool) error {
 	w.judged = b
 	before := w.executions
-	lost, err := w.execute(ctx, b.ins[:b.n], b.obs[:b.n], Ask{})
+	lost, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
+	if err == nil && b.ran < b.n && !ends {
+		var more bool
+		w.offset = b.ran
+		more, err = w.execute(ctx, b.ins[b.ran:b.n], b.obs[b.ran:b.n], Ask{})
+		w.offset, lost = 0, lost || more
+	}
 	w.credit(b, before)
 	w.survived(b)
 	if lost { // also where a failure of ours came after it
 		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
 	}
-	if err != nil {
+	if err != nil || ends {
 		return err
 	}
-	return w.triage(ctx, true)
+	return w.triage(ctx, w.pipe == nil || w.pressing())
 }
 
 // credit adds the executions of a batch to the statistics of the stages that made it.
@@ -214,7 +226,7 @@ func (w *Worker[T]) submit(ctx context.Context, b *batch[T]) error {
 	if before == nil {
 		return nil
 	}
-	return w.receive(ctx, before)
+	return w.settle(ctx, before, false)
 }
 
 // await waits for the batch in flight, and leaves it to be judged.
@@ -258,7 +270,7 @@ func (w *Worker[T]) finishInFlight(ctx context.Context) error {
 	if err := w.collectLate(ctx); err != nil {
 		return err
 	}
-	return w.receive(ctx, b)
+	return w.settle(ctx, b, false)
 }
 
 // judgeInFlight waits for the batch in flight, when the worker ends without executing anything more, and judges the observations
@@ -269,41 +281,8 @@ func (w *Worker[T]) judgeInFlight(ctx context.Context) error {
 		return nil
 	}
 	_ = w.await(ctx) // a failure has ended the worker already, or ends it now
-	w.inFlight, w.judged = nil, b
-	before := w.executions
-	lost, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
-	w.credit(b, before)
-	if lost {
-		err = errors.Join(err, w.bisect(b.ins[:b.ran], b.obs[:b.ran], w.originOf))
-	}
-	return err
-}
-
-// receive judges a batch that was collected, executes the inputs that the executor did not take, and serves the jobs.
-func (w *Worker[T]) receive(ctx context.Context, b *batch[T]) error {
-	w.judged = b
-	before := w.executions
-	lost, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
-	if err == nil && b.ran < b.n {
-		var more bool
-		more, err = w.executeRest(ctx, b)
-		lost = lost || more
-	}
-	w.credit(b, before)
-	if lost {
-		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
-	}
-	if err != nil {
-		return err
-	}
-	return w.triage(ctx, w.pressing())
-}
-
-// executeRest runs the inputs of a batch that the executor did not take.
-func (w *Worker[T]) executeRest(ctx context.Context, b *batch[T]) (lost bool, err error) {
-	w.offset = b.ran
-	defer func() { w.offset = 0 }()
-	return w.execute(ctx, b.ins[b.ran:b.n], b.obs[b.ran:b.n], Ask{})
+	w.inFlight = nil
+	return w.settle(ctx, b, true)
 }
 
 // collectLate judges inputs whose observation was completed after their batch had been collected.

@@ -82,7 +82,7 @@ type Worker[T any] struct {
 	idle      []*batch[T] // the oldest first
 	weigher   Weigher[T]  // nil: each input counts as one
 	judged    *batch[T]   // the batch being judged; nil: a probe is
-	offset    int         // of the observations in it, see executeRest
+	offset    int         // of the observations in it, see settle
 	serving   []*job[T]   // the jobs whose requests are being executed, one for each input; nil: none
 }
 
