@@ -172,7 +172,8 @@ func (w *Worker[T]) loop(ctx context.Context) error {
 	}
 }
 
-// avoids is how many testcases in a row are passed over at most since what is made of them ends in faults.
+// avoids is how many testcases in a row are passed over at most since what is made of them ends in faults. If none were, known faults would
+// take 53 % of the work on the target of TestFaultyTestcase, and not 19 %: avoidance knows inputs alone, and has to see some of each kind.
 const avoids = 16
 
 // pick returns the next testcase; nil: there is none. While what finds nothing new takes more than its share, those are passed over of
