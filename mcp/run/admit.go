@@ -15,7 +15,7 @@ type record struct {
 	slowest time.Duration // that an answer took
 	asks    bool          // the server asked something meanwhile: of what, only a script that is alone tells
 	answers answers       // to requests that the server is free to answer
-	spent   uint64        // of the price of what went wrong, and of what is expensive in itself
+	spent   uint64        // of the price of what went wrong
 }
 
 // answers says how a server answers the requests of one topic that it is free to answer, as seen when they ran alone. It is only ever
@@ -60,14 +60,9 @@ func (k *talk) missesOptional() bool {
 const (
 	deathPrice = 1024 // a server that has died, and starts again
 	hangPrice  = 4096 // the time limit
-	freshPrice = 2048 // a process of its own
-	longPrice  = 16   // bytes of a long line for one execution
-	priceShare = 10   // what goes wrong or is expensive may take one part in so many of the work
+	priceShare = 10   // what goes wrong may take one part in so many of the work
 	firstTimes = 4    // prices that a topic may take at once
 )
-
-// The topics of what is expensive in itself.
-var topicFresh, topicLong = script.Topic{Method: "fresh"}, script.Topic{Method: "long"}
 
 func (e *executor) record(t script.Topic) *record {
 	r := e.records[t]
@@ -78,48 +73,26 @@ func (e *executor) record(t script.Topic) *record {
 	return r
 }
 
-// affords reports whether a record may spend the price once more. It goes by counts, so that it is the same each time.
-func (e *executor) affords(r *record, price uint64) bool {
-	return (r.spent+price)*priceShare <= e.runs+firstTimes*priceShare*price
+// affords reports whether what a record is about may kill a server once more. It goes by counts, so that it is the same each time.
+func (e *executor) affords(r *record) bool {
+	return r.spent == 0 || (r.spent+deathPrice)*priceShare <= e.runs+firstTimes*priceShare*deathPrice
 }
 
 // admit reports whether a script of a batch is run at all: one of a topic that kills the server again and again, or is not
-// answered, or is expensive, takes no more than its share of the work.
+// answered, takes no more than its share of the work.
 func (e *executor) admit(k *talk) bool {
 	if k.state == skipped {
 		return false
 	}
-	if k.in.Check == "" && !e.admitExpensive(k) {
-		k.state = skipped
-		return false
-	}
 	for i := range k.plan {
 		r := e.record(k.plan[i].topic)
-		if k.in.Check == "" && (r.spent > 0 && !e.affords(r, deathPrice) || r.pending >= maxSlow) {
+		if k.in.Check == "" && (!e.affords(r) || r.pending >= maxSlow) {
 			k.state = skipped
 			return false
 		}
 	}
 	for i := range k.plan {
 		e.record(k.plan[i].topic).ran++
-	}
-	return true
-}
-
-func (e *executor) admitExpensive(k *talk) bool {
-	if k.in.Start == script.Fresh {
-		r := e.record(topicFresh)
-		if !e.affords(r, freshPrice) {
-			return false
-		}
-		r.spent += freshPrice
-	}
-	if n := k.in.LongBytes(maxSharedLine); n > 0 {
-		r, price := e.record(topicLong), n/longPrice
-		if !e.affords(r, price) {
-			return false
-		}
-		r.spent += price
 	}
 	return true
 }

@@ -612,33 +612,19 @@ func testLargeBatch(t *testing.T, program string) {
 	}
 }
 
-// Long lines are said as often as there are other things to do, checks always.
+// A long line of a check is sent in the background.
 func TestBulk(t *testing.T) {
 	e := open(t, planted(mcptest.BuildServer(t, plantedtest.Planted), "none"))
-	long := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"teasel":"` + script.LongText(1<<20) + `"}}`)
-	large := long
+	large := lineScript(`{"jsonrpc":"2.0","id":"@id","method":"ping","params":{"teasel":"` + script.LongText(1<<20) + `"}}`)
 	large.Check = check.Large
-	runs := func(in script.Script) (n uint32) { return executeBatch(t, e, in)[0].Runs }
-	for i := range 4 {
-		if runs(long) != 1 {
-			t.Errorf("long line %d was not said", i+1)
-		}
-	}
-	if n := runs(long); n != 0 {
-		t.Error("one more was said")
-	}
 	executeBatch(t, e, large)
-	for o := (teasel.Observation{}); ; executeBatch(t, e, lineScript(ping)) { // a check runs in the background
-		if in, ok := e.Late(t.Context(), &o); ok && in.Check == check.Large { // a long line may have been slow
+	for o := (teasel.Observation{}); ; executeBatch(t, e, lineScript(ping)) {
+		if _, ok := e.Late(t.Context(), &o); ok {
 			if o.Exit != teasel.ExitOK || o.Evidence == nil {
 				t.Errorf("the check ended as %v", o.Exit)
 			}
 			break
 		}
-	}
-	e.runs += (1<<20)/longPrice*priceShare + priceShare*16
-	if runs(long) != 1 || runs(long) != 0 {
-		t.Error("what other executions had earned was not said, or more than that")
 	}
 }
 

@@ -55,13 +55,3 @@ func Same(a, b *Script) bool {
 		return x.flags() == y.flags() && x.Head == y.Head && x.Asked == y.Asked && x.Times == y.Times && bytes.Equal(x.Line, y.Line)
 	})
 }
-
-// LongBytes returns how many bytes the script has in lines that are longer than most, repetitions included.
-func (s *Script) LongBytes(most int) (n uint64) {
-	for i := range s.Steps {
-		if at := &s.Steps[i]; len(at.Line) > most {
-			n += uint64(len(at.Line) * max(at.Times, 1))
-		}
-	}
-	return n
-}
