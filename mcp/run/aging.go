@@ -13,11 +13,11 @@ const (
 // aging measures how much of the processor a server uses for a script, now and when it was new. A server that keeps what it is told, in memory
 // or in a file that it reads and writes for each call, gets slower with every script, whatever that is.
 type aging struct {
-	scripts    int           // since the last measurement
-	used       time.Duration // of the processor by then
-	began      bool          // the first span is over, in which a server loads and compiles
-	fresh, now time.Duration // for a script; 0: not known
-	slow       int           // spans in a row
+	scripts int           // since the last measurement
+	used    time.Duration // of the processor by then
+	began   bool          // the first span is over, in which a server loads and compiles
+	fresh   time.Duration // for a script when it was new; 0: not known
+	slow    int           // spans in a row
 }
 
 // ran notes scripts, with the processor time that the server has used since its start, and reports whether it is old.
@@ -26,14 +26,14 @@ func (a *aging) ran(scripts int, used func() time.Duration) (old bool) {
 		return false
 	}
 	total := used()
-	a.now = max(0, total-a.used) / time.Duration(a.scripts)
+	now := max(0, total-a.used) / time.Duration(a.scripts)
 	a.scripts, a.used = 0, total
 	switch {
 	case !a.began:
 		a.began = true
 	case a.fresh == 0:
-		a.fresh = max(a.now, 1)
-	case a.now > agingFactor*a.fresh && a.now > agingLeast:
+		a.fresh = max(now, 1)
+	case now > agingFactor*a.fresh && now > agingLeast:
 		a.slow++
 	default:
 		a.slow = 0
@@ -42,25 +42,14 @@ func (a *aging) ran(scripts int, used func() time.Duration) (old bool) {
 }
 
 // renewOld replaces a server that has become slow by one that has collected nothing, in a home of its own that is empty. Where that does not
-// help, since what it has collected is elsewhere, it is not done again.
+// help, since what it has collected is elsewhere, the next is compared with what it was itself, so that it is not done for nothing often.
 func (e *executor) renewOld(scripts int) error {
 	s := e.live
-	if s == nil || e.target.Exact || e.ageless {
+	if s == nil || e.target.Exact {
 		return nil
 	}
-	used := s.Clock()
-	if used == nil {
+	if used := s.Clock(); used == nil || !s.aging.ran(scripts, used) {
 		return nil
 	}
-	known := s.aging.fresh > 0
-	old := s.aging.ran(scripts, used)
-	if !known && s.aging.fresh > 0 && e.aged > 0 {
-		e.ageless = s.aging.fresh > e.aged/2
-		e.aged = 0
-	}
-	if !old || e.ageless {
-		return nil
-	}
-	e.aged = s.aging.now
 	return e.discard(s, nil)
 }

@@ -32,8 +32,6 @@ type executor struct {
 
 	window     int // talks in flight
 	runs       uint64
-	aged       time.Duration // what a script took on a server that was replaced for it; 0: none was of late
-	ageless    bool          // to replace one does not help
 	records    map[script.Topic]*record
 	novelty    observe.Novelty
 	pending    []*talk // that are suspended
