@@ -107,19 +107,10 @@ func (e *executor) charge(k *talk, price uint64) {
 	}
 }
 
-// kind is the topic of a line as far as time goes: of large ones it matters to whom they go.
-func (e *executor) kind(p *planned) script.Topic {
-	if p.topic.Method != script.TopicLarge {
-		return p.topic
-	}
-	t := e.names.Topic(&p.message, p.regular)
-	return script.Topic{Method: script.TopicLarge, Name: t.Method + " " + t.Name}
-}
-
 // slowest returns the longest that an answer took to a script about the same.
 func (e *executor) slowest(k *talk) (most time.Duration) {
 	for i := range k.plan {
-		most = max(most, e.record(e.kind(&k.plan[i])).slowest)
+		most = max(most, e.record(k.plan[i].topic).slowest)
 	}
 	return most
 }
@@ -132,10 +123,9 @@ func (e *executor) pace(k *talk) {
 			continue
 		}
 		if took := k.t.Received[s.Answer].At - s.At; took > conn.Slice {
-			r := e.record(e.kind(&k.plan[s.Step]))
-			r.slowest = max(r.slowest, took)
-			if k.state != suspended {
-				e.record(k.plan[s.Step].topic).slow++
+			r := e.record(k.plan[s.Step].topic)
+			if r.slowest = max(r.slowest, took); k.state != suspended {
+				r.slow++
 			}
 		}
 	}

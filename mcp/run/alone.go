@@ -33,7 +33,7 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 		return e.discard(s, err)
 	}
 	if own && f == waitEnded && s.Received() == 0 && len(e.target.Args) == 0 { // it was gone before
-		return e.discard(s, e.target.gone(e.target.command().Refusal(s.Server)))
+		return e.discard(s, e.target.Gone(e.target.command().Refusal(s.Server)))
 	}
 	if f == waitEnded {
 		k.retract()

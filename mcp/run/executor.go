@@ -92,7 +92,7 @@ func (t *Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[sc
 	if err != nil {
 		s.Close()
 		if t.Session != nil { // it was there
-			err = t.gone(err)
+			err = t.Gone(err)
 		}
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		return err
 	}, func(err error) bool { return errors.As(err, &failed) })
 	if err != nil {
-		return nil, fmt.Errorf("starting the server again: %w", e.target.gone(err))
+		return nil, fmt.Errorf("starting the server again: %w", e.target.Gone(err))
 	}
 	return e.live, nil
 }

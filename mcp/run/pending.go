@@ -95,7 +95,9 @@ func (e *executor) forget(s *peer) (ended []*talk) {
 	if e.live == s {
 		e.live = nil
 	}
-	e.target.keepLast(s)
+	if past := s.past.Before(s.past.Added()); len(e.target.Args) == 0 && e.target.Last != nil && len(past) > 0 {
+		e.target.Last.Keep(past[max(0, len(past)-e.target.window()):]) // as much as may have been in flight
+	}
 	for _, k := range slices.Clone(e.pending) {
 		if k.server != s {
 			continue

@@ -33,8 +33,6 @@ type Target struct {
 	Withheld          *script.Withheld // counts what is not sent; nil: nobody wants to know
 	Rate              *proc.Rate       // limits the requests of a second, by all executors together; nil: nothing does
 	Called            *atomic.Uint64   // counts the calls of tools that the server has; nil: nobody wants to know
-
-	Last *LastSent // keeps the last that a server was sent which is not ours; nil: nobody wants to know
 }
 
 var _ teasel.Target[script.Script] = (*Target)(nil)

@@ -35,6 +35,7 @@ type Command struct {
 	Scratch      string          // folder in which each process has a home and a temporary directory of its own; "": it has ours
 	Sandbox      bool            // each process has a sandbox of its own too, which Allow opens; it needs Scratch
 	Allow        []string        // see the flag --sandbox-allow
+	Last         *LastSent       // keeps the last that a server was sent which is not ours; nil: nobody wants to know
 	Shown        []string        // files and folders that can be read in the sandbox beside what the command names
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mcp/judge"
-	mcprun "github.com/teaselfuzz/teasel/mcp/run"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
@@ -24,7 +23,7 @@ func goneFinding(err error) (f teasel.Finding, ok bool) {
 	}
 	f = teasel.Finding{Rule: judge.RuleGone, Severity: teasel.Critical, Subject: "(server)", Message: "The server takes no connections any more. It was not started by teasel, which cannot try again."}
 	in := script.NewShared("", script.SendText(session.PingLine))
-	var gone *mcprun.GoneError
+	var gone *server.GoneError
 	if errors.As(err, &gone) && len(gone.Script.Steps) > 0 {
 		in = gone.Script
 		f.Message = fmt.Sprintf("The server takes no connections any more after one of the last %d requests. It was not started by teasel, which cannot try again.", len(in.Steps))

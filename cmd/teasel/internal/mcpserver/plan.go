@@ -86,7 +86,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err := p.choose(o, stderr); err != nil {
 		return nil, err
 	}
-	target.Blocked, target.Excluded, target.Withheld, target.Called, target.Last = p.choice.Blocks, p.choice.Excludes, new(script.Withheld), new(atomic.Uint64), new(mcprun.LastSent)
+	target.Blocked, target.Excluded, target.Withheld, target.Called, target.Last = p.choice.Blocks, p.choice.Excludes, new(script.Withheld), new(atomic.Uint64), new(server.LastSent)
 	spread := new(judge.Spread)
 	p.Complete = func(run *report.Run) { p.complete(run, o, target, spread) }
 	if !o.DryRun {

@@ -1,11 +1,10 @@
-package run
+package server
 
 import (
 	"errors"
 	"sync"
 
 	"github.com/teaselfuzz/teasel/mcp/script"
-	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
 // GoneError says that a server which is not ours was there, and takes no connections any more. Nothing can be tried on it again.
@@ -26,36 +25,32 @@ type LastSent struct {
 	in script.Script
 }
 
-// gone returns the error for a server that could be reached before and cannot any more: a [*GoneError] if it is not ours.
-func (t *Target) gone(err error) error {
-	var start *server.StartError
-	if len(t.Args) > 0 || !errors.As(err, &start) || !start.Refused() {
+// Gone returns the error for a server that could be reached before and cannot any more: a [*GoneError] if it is not ours.
+func (c *Command) Gone(err error) error {
+	var start *StartError
+	if len(c.Args) > 0 || !errors.As(err, &start) || !start.Refused() {
 		return err
 	}
 	e := &GoneError{err: err}
-	if t.Last != nil {
-		t.Last.mu.Lock()
-		defer t.Last.mu.Unlock()
-		e.Script = t.Last.in
+	if l := c.Last; l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		e.Script = l.in
 	}
 	return e
 }
 
-// keepLast keeps the last that a server was sent which has ended, if it is not ours: as much as may have been in flight.
-func (t *Target) keepLast(s *peer) {
-	past := s.past.Before(s.past.Added())
-	if len(t.Args) > 0 || t.Last == nil || len(past) == 0 {
-		return
-	}
+// Keep keeps what a server has been sent which has ended: packed scripts, the last of which is what it was sent last.
+func (l *LastSent) Keep(packed [][]byte) {
 	in := script.Script{Start: script.Shared}
-	for _, piece := range past[max(0, len(past)-t.window()):] {
+	for _, piece := range packed {
 		before, steps := len(in.Steps), script.Unpack(piece).Steps
 		for i := range steps {
 			steps[i].Renumber(func(k int) int { return k + before })
 		}
 		in.Steps = append(in.Steps, steps...)
 	}
-	t.Last.mu.Lock()
-	defer t.Last.mu.Unlock()
-	t.Last.in = in
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.in = in
 }
