@@ -32,8 +32,8 @@ func Markdown(w io.Writer, r *Run) error {
 	st := &r.Summary.Stats
 	fmt.Fprintf(&b, "| target | run time | executions | a second | corpus | features | seed |\n|---|--:|--:|--:|--:|--:|--:|\n")
 	fmt.Fprintf(&b, "| %s | %s | %d | %.0f | %d | %d | %d |\n\n", markdownCell(r.Target), clock.Tenths(st.Elapsed), st.Executions, r.rate(), st.Corpus, st.Features, r.Seed)
-	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
-		fmt.Fprintf(&b, "The campaign %s.\n\n", why)
+	if why := r.early(); why != "" {
+		fmt.Fprintf(&b, "%s%s.\n\n", strings.ToUpper(why[:1]), why[1:])
 	}
 	if t := r.textTriaged(); t != "" {
 		fmt.Fprintf(&b, "%s.\n\n", markdownText(t))

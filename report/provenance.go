@@ -36,9 +36,9 @@ func minimised(f *teasel.Finding) string {
 	case f.Minimal && before == now:
 		return fmt.Sprintf("minimised: %d bytes are the least", now)
 	case f.Minimal:
-		return fmt.Sprintf("made %d -> %d bytes", before, now)
+		return fmt.Sprintf("minimised from %d to %d bytes", before, now)
 	case before > now:
-		return fmt.Sprintf("made %d -> %d bytes, not minimised to the end", before, now)
+		return fmt.Sprintf("made shorter, from %d to %d bytes; not minimised to the end", before, now)
 	}
 	return "not minimised"
 }

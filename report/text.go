@@ -11,6 +11,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/clock"
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // How many lines of a finding's detail are printed; its file has all of them. Of messages that were exchanged these are the last ones,
@@ -19,18 +20,6 @@ const (
 	exchangeLines = 4
 	detailLines   = 6
 )
-
-// stoppedTexts say why a campaign ended before its limits were reached.
-var stoppedTexts = map[string]string{
-	"values":      "ended: all values of its inputs' types have been tried",
-	"fleet":       "stopped early: the fleet was told to stop",
-	"memory":      "stopped early: teasel held more memory than --max-memory allows",
-	"findings":    "stopped early: as many findings as --stop-after asks for",
-	"interrupted": "stopped early: interrupted",
-	"unreached":   "nothing was fuzzed: what has changed reaches none of it",
-	"gone":        "stopped early: the target has ended, and is not teasel's to start again",
-	"failed":      "failed: the error says why",
-}
 
 // Text writes a report for people.
 func Text(w io.Writer, r *Run) error {
@@ -79,7 +68,7 @@ func Text(w io.Writer, r *Run) error {
 	}
 	fmt.Fprintf(&b, "%d executions in %s (%.0f/s)%s, %d features%s, %d corpus\n", st.Executions, clock.Tenths(st.Elapsed), r.rate(), messages,
 		st.Features, fresh, st.Corpus)
-	if why := stoppedTexts[r.Summary.Stopped]; why != "" {
+	if why := r.early(); why != "" {
 		fmt.Fprintf(&b, "%s\n", why)
 	}
 	_, err := w.Write(b.Bytes())
@@ -87,6 +76,15 @@ func Text(w io.Writer, r *Run) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// early says why the campaign ended otherwise than at the limits that it was given; "": it did not.
+func (r *Run) early() string {
+	switch r.Summary.Stopped {
+	case "", "duration", "runs", "seeds":
+		return ""
+	}
+	return view.Ending(r.Summary.Stopped)
 }
 
 // textLibrary lists what the library does that the target is built on.

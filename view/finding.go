@@ -32,6 +32,14 @@ type Finding struct {
 	counted  uint64 // revision when its occurrences changed
 }
 
+// Severities returns the names of the severities, from worst to mildest.
+func Severities() (names []string) {
+	for s := teasel.Critical; s >= teasel.Info; s-- {
+		names = append(names, s.String())
+	}
+	return names
+}
+
 // SetCommands sets the commands of a finding that a state has.
 func (s *State) SetCommands(id string, commands []Command) {
 	for i := range s.Findings {

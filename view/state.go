@@ -167,27 +167,29 @@ func newPoint(s *teasel.Stats) Point {
 	return Point{Elapsed: s.Elapsed.Seconds(), Executions: s.Executions, Corpus: s.Corpus, Features: s.Features, Findings: s.Findings, Memory: s.Memory}
 }
 
-// statusTexts say why a campaign has ended.
-var statusTexts = map[string]string{
+// endings say why a campaign has ended.
+var endings = map[string]string{
 	"duration":    "ended: its duration is over",
 	"runs":        "ended: all of its executions were made",
-	"values":      "ended: all values have been tried",
+	"values":      "ended: all values of its inputs' types have been tried",
 	"seeds":       "ended: all inputs have run",
-	"findings":    "ended: as many findings as --stop-after asks for",
-	"memory":      "ended: teasel held more memory than --max-memory allows",
-	"fleet":       "ended: the fleet was told to stop",
-	"unreached":   "not fuzzed: what has changed reaches nothing of it",
-	"gone":        "ended: the target has ended, and is not teasel's to start again",
+	"findings":    "stopped early: as many findings as --stop-after asks for",
+	"memory":      "stopped early: teasel held more memory than --max-memory allows",
+	"fleet":       "stopped early: the fleet was told to stop",
+	"unreached":   "not fuzzed: no fuzz target covers the changed code",
+	"gone":        "stopped early: the target has ended, and is not teasel's to start again",
 	"interrupted": "interrupted",
-	"failed":      "failed",
+	"failed":      "failed: the error says why",
 	"":            "stopped, or killed",
 }
 
-// Ended sets why a campaign has ended, as [teasel.Summary] has it.
-func (s *State) Ended(stopped string) {
-	text, ok := statusTexts[stopped]
-	if !ok {
-		text = "ended: " + plain.Line(stopped)
+// Ending says why a campaign has ended, given the word that [teasel.Summary] has for it.
+func Ending(stopped string) string {
+	if text, ok := endings[stopped]; ok {
+		return text
 	}
-	s.Status, s.Running = text, false
+	return "ended: " + plain.Line(stopped)
 }
+
+// Ended sets why a campaign has ended, as [teasel.Summary] has it.
+func (s *State) Ended(stopped string) { s.Status, s.Running = Ending(stopped), false }

@@ -104,15 +104,7 @@ func KillOrphans(pid int, marker string) (count int) {
 	if err != nil {
 		return 0
 	}
-	descendants := map[int]bool{pid: true}
-	for grown := true; grown; {
-		grown = false
-		for i := range all {
-			if r := &all[i]; !descendants[r.pid] && descendants[r.ppid] {
-				descendants[r.pid], grown = true, true
-			}
-		}
-	}
+	descendants := family(all, pid, false)
 	p, self := Process{pid: pid, marker: marker}, os.Getpid()
 	for i := range all {
 		r := &all[i]

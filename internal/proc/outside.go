@@ -16,19 +16,11 @@ func Outside(pid int) bool {
 	if err != nil {
 		return false
 	}
-	family := map[int]bool{pid: true}
-	for grown := true; grown; {
-		grown = false
-		for i := range all {
-			if p := &all[i]; family[p.ppid] && !family[p.pid] && !p.dead() {
-				family[p.pid], grown = true, true
-			}
-		}
-	}
+	ours := family(all, pid, false)
 	sockets := map[string]bool{}
 	for i := range all {
 		p := &all[i]
-		if !family[p.pid] {
+		if !ours[p.pid] || p.dead() {
 			continue
 		}
 		if p.pid != pid && (p.state == 'R' || p.state == 'D') {

@@ -100,17 +100,22 @@ func (p *Process) processTree() []processInfo {
 	if err != nil {
 		return nil
 	}
-	ours := map[int]bool{p.pid: true}
+	ours := family(all, p.pid, true)
+	return slices.DeleteFunc(all, func(r processInfo) bool { return !ours[r.pid] })
+}
+
+// family returns the ids of a process and its descendants; with session, those of the members of its session and their descendants too.
+func family(all []processInfo, pid int, session bool) map[int]bool {
+	ours := map[int]bool{pid: true}
 	for grown := true; grown; {
 		grown = false
 		for i := range all {
-			r := &all[i]
-			if !ours[r.pid] && (r.session == p.pid || ours[r.ppid]) {
+			if r := &all[i]; !ours[r.pid] && (ours[r.ppid] || session && r.session == pid) {
 				ours[r.pid], grown = true, true
 			}
 		}
 	}
-	return slices.DeleteFunc(all, func(r processInfo) bool { return !ours[r.pid] })
+	return ours
 }
 
 // RSS returns the resident memory of the program and its descendants, in bytes. Shared memory counts once per process.

@@ -144,7 +144,7 @@ func (m *screen) header() (lines []string) {
 		}
 	}
 	line := " " + faint.paint(fit("findings", 12))
-	for _, s := range severities {
+	for _, s := range view.Severities() {
 		st := severityStyles[s]
 		if n[s] == 0 {
 			st = faint

@@ -54,9 +54,6 @@ func (m *screen) Init() tea.Cmd {
 	return m.wait()
 }
 
-// severities from worst to mildest.
-var severities = [...]string{"critical", "high", "medium", "low", "info"}
-
 // look takes over the newest state.
 func (m *screen) look() {
 	m.s = m.src.Snapshot()
@@ -70,8 +67,9 @@ func (m *screen) look() {
 			m.findings = append(m.findings, f)
 		}
 	}
+	order := view.Severities()
 	slices.SortStableFunc(m.findings, func(a, b view.Finding) int {
-		return slices.Index(severities[:], a.Severity) - slices.Index(severities[:], b.Severity)
+		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
 	})
 	for len(m.at) < m.panels() {
 		m.at = append(m.at, 0)

@@ -9,9 +9,6 @@ import (
 	"github.com/teaselfuzz/teasel/view"
 )
 
-// severities in the order of the metrics: each has a value, also if there is no finding.
-var severities = [...]string{"critical", "high", "medium", "low", "info"}
-
 // Metrics returns the figures of a campaign in Prometheus' text format.
 func Metrics(s view.State) []byte {
 	var m metricsWriter
@@ -44,20 +41,7 @@ func Metrics(s view.State) []byte {
 		m.family(g.name, g.kind, g.help)
 		m.sample(g.name, g.value)
 	}
-	found, unconfirmed := map[string]int{}, 0
-	for i := range s.Findings {
-		if s.Findings[i].Unconfirmed {
-			unconfirmed++
-		} else {
-			found[s.Findings[i].Severity]++
-		}
-	}
-	m.family("teasel_findings", "gauge", "Confirmed findings by severity.")
-	for _, level := range severities {
-		m.sample("teasel_findings", float64(found[level]), "severity", level)
-	}
-	m.family("teasel_unconfirmed_findings", "gauge", "Findings that were seen and not reproduced.")
-	m.sample("teasel_unconfirmed_findings", float64(unconfirmed))
+	m.findings(&s)
 	m.family("teasel_stage_executions_total", "counter", "Executions of a stage.")
 	for _, g := range s.Stages {
 		m.sample("teasel_stage_executions_total", float64(g.Executions), "stage", g.Name)
@@ -77,6 +61,24 @@ func Metrics(s view.State) []byte {
 		}
 	}
 	return m.b.Bytes()
+}
+
+// findings counts the findings. Each severity has a value, also if there is no finding of it.
+func (m *metricsWriter) findings(s *view.State) {
+	found, unconfirmed := map[string]int{}, 0
+	for i := range s.Findings {
+		if s.Findings[i].Unconfirmed {
+			unconfirmed++
+		} else {
+			found[s.Findings[i].Severity]++
+		}
+	}
+	m.family("teasel_findings", "gauge", "Confirmed findings by severity.")
+	for _, level := range view.Severities() {
+		m.sample("teasel_findings", float64(found[level]), "severity", level)
+	}
+	m.family("teasel_unconfirmed_findings", "gauge", "Findings that were seen and not reproduced.")
+	m.sample("teasel_unconfirmed_findings", float64(unconfirmed))
 }
 
 // table writes a sample for each figure of a table.

@@ -55,9 +55,9 @@ func (d *sandboxDetector) Detect(o *teasel.Observation) []teasel.Finding {
 		switch what := known.refusal; {
 		case what == "":
 		case refusals.MatchString(f.Message):
-			f.Message = sentence(f.Message) + " That may be the sandbox's doing, which --sandbox-allow opens."
+			f.Message = sentence(f.Message) + " The sandbox may have caused this; see --sandbox-allow."
 		default:
-			f.Message = fmt.Sprintf("%s That may be the sandbox's doing, which --sandbox-allow opens: the program says %q.", sentence(f.Message), what)
+			f.Message = fmt.Sprintf("%s The sandbox may have caused this; see --sandbox-allow. The program says %q.", sentence(f.Message), what)
 		}
 	}
 	return fs

@@ -23,7 +23,7 @@ type Isolation struct {
 // AddIsolation gives a command the flags.
 func AddIsolation(f *pflag.FlagSet, i *Isolation, scratch *Size) {
 	*scratch = defaultScratch
-	f.BoolVar(&i.KeepHome, "keep-home", false, "programs under test have your home and temporary directory, instead of empty ones that are removed at the end")
+	f.BoolVar(&i.KeepHome, "keep-home", false, "programs under test use your home and temporary directory, instead of empty ones that are removed at the end")
 	f.Var(scratch, "max-scratch", "bytes that they may write to their own ones: the largest is emptied when there is more; 0: no limit")
 	f.BoolVar(&i.Sandbox, "sandbox", false, "run programs under test in a sandbox: the system read-only, no network but a loopback interface of their own, no other processes")
 	f.StringSliceVar(&i.Allowed, "sandbox-allow", nil, "what the sandbox is opened for: net, cache (those of npm, uv, Go and others, which are installed to), or a path that may be written to; may be given several times")
