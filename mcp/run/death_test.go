@@ -215,6 +215,22 @@ func TestPendingKills(t *testing.T) {
 	}
 }
 
+// What is in flight when a suspended script kills the server is not to blame: it runs again.
+func TestPendingKillsBeside(t *testing.T) {
+	e := open(t, obedient(t))
+	in := lineScript(string(call("hold", `{"key":"a"}`).Steps[0].Line), string(call("die", `{}`).Steps[0].Line))
+	executeBatch(t, e, in, call("echo", `{}`))
+	ins := many(200, map[int]script.Script{0: call("release", `{"key":"a"}`)})
+	for i, x := range exits(executeBatch(t, e, ins...)) {
+		if x == teasel.ExitLost {
+			t.Errorf("script %d is lost", i)
+		}
+	}
+	if len(e.retries)+len(e.finished) == 0 {
+		t.Error("the one that was suspended is not tried again")
+	}
+}
+
 // A server that dies when everything has been answered is put down to what it ran, the last of it first.
 func TestIdleDeath(t *testing.T) {
 	e := open(t, obedient(t))

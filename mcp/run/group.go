@@ -210,9 +210,10 @@ func (g *group) judge() {
 	g.before, g.over = g.over, g.before[:0]
 }
 
-// ended deals with the end of a server that had several talks in flight, and returns those that are still to be run. All that
-// it has left unanswered are lost, the first unanswered first; or, if it had answered all, those that it has answered last. It
-// takes the engine, and fresh servers, to find out which it was.
+// ended deals with the end of a server that had several talks in flight, and returns those that are still to be run. If others were
+// suspended on it, those are tried by themselves, and all that were in flight run again, beside none of them. Else all that it has
+// left unanswered are lost, the first unanswered first; or, if it had answered all, those that it has answered last. It takes the
+// engine, and fresh servers, to find out which it was.
 func (g *group) ended(f waitEnd) (todo []*talk) {
 	e := g.e
 	var suspects, begun []*talk
@@ -234,6 +235,12 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	}
 	end := g.server.End(f == waitEnded)
 	ended := e.forget(g.server)
+	if len(ended) > 0 {
+		for _, k := range suspects {
+			k.again()
+		}
+		todo, suspects, g.recent = suspects, nil, nil
+	}
 	slices.SortStableFunc(suspects, func(a, b *talk) int { return cmp.Compare(a.t.FirstUnanswered().Place, b.t.FirstUnanswered().Place) })
 	if len(suspects) == 0 {
 		suspects = slices.Clone(g.recent)
@@ -243,7 +250,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	e.grow(false)
 	for _, k := range suspects {
 		k.t.Place, k.t.End = g.server.past.Added(), end
-		if g.begun == 1 && len(ended) == 0 {
+		if g.begun == 1 {
 			k.noteEnd(f)
 			k.terminate()
 			k.state = over
