@@ -99,18 +99,8 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 		}
 	}
 	k.measure()
-	unfinished := s.open && !s.Closed
-	if unfinished {
-		s.Send(conn.Message{})
-		s.open = false
-	}
 	if f, err := e.flush(ctx, s); f != waitDone || err != nil {
 		return f, err
-	}
-	if unfinished {
-		if f, err := e.listen(ctx, s, k, due, work); f != waitIdle || err != nil {
-			return f, err
-		}
 	}
 	f, err := e.await(ctx, s, never, e.afterwards(s, k, patient, due))
 	if f == waitBusy { // whatever it does, nothing is due

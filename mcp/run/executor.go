@@ -26,8 +26,7 @@ type executor struct {
 	talks  []*talk
 	before []*talk // of the call before: their evidence is still good
 	traffic
-	replaying bool // this call runs one script on purpose, not what a mutator came to
-	single    script.Script
+	replaying bool       // this call runs one script on purpose, not what a mutator came to
 	submitted *submitted // the last batch
 
 	window     int // talks in flight
@@ -130,10 +129,9 @@ func (e *executor) begin(ins []script.Script, obs []teasel.Observation) {
 
 // Exec runs one script with nothing else in flight and waits for every answer as long as it may take.
 func (e *executor) Exec(ctx context.Context, in script.Script, obs *teasel.Observation) error {
-	e.single = in
 	e.begin([]script.Script{in}, []teasel.Observation{{}})
 	k := e.talks[0]
-	k.in, k.obs, k.t.Script = &e.single, obs, &e.single
+	k.obs = obs
 	e.replaying = true
 	defer func() { e.replaying = false }()
 	if k.state != skipped {

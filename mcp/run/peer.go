@@ -73,13 +73,20 @@ func (s *peer) sendPing() *flight {
 	return f
 }
 
-// writePing queues a ping, whose id is the last that was given out.
-func (s *peer) writePing() (exchange int64) {
-	var b [64]byte
-	if s.open {
+// endLine ends what was sent last, and reports whether that had no end.
+func (s *peer) endLine() bool {
+	open := s.open && !s.Closed
+	if open {
 		s.Send(conn.Message{})
 		s.open = false
 	}
+	return open
+}
+
+// writePing queues a ping, whose id is the last that was given out.
+func (s *peer) writePing() (exchange int64) {
+	var b [64]byte
+	s.endLine()
 	s.IDs++
 	if s.Stateless() { // which has no ping
 		line := strings.Replace(session.DiscoverLine, `"@id"`, strconv.FormatInt(s.IDs, 10), 1)

@@ -219,7 +219,9 @@ func (k *talk) walk() {
 	}
 	k.step = len(k.in.Steps)
 	k.awaitAll()
-	k.await()
+	if k.await() && k.server.endLine() {
+		k.await()
+	}
 }
 
 // await returns when the awaited answers have come, and the server has read what it is free to answer, or, of one that has the server
