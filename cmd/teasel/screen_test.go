@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/teaselfuzz/teasel/netproto/conn"
 )
 
 // window is a terminal of tmux in which a shell runs.
@@ -119,6 +121,49 @@ func TestScreenInTmux(t *testing.T) {
 	w.await("status 130")
 	w.keys("clear; stty -a | grep -o ' icanon'", "Enter")
 	w.await(" icanon")
+}
+
+// TestSandboxInTmux: in a sandbox, where another process runs the campaign, the keys and job control of a shell do what they do without one.
+func TestSandboxInTmux(t *testing.T) {
+	t.Parallel()
+	if err := conn.NamespaceAllowed(); err != nil {
+		t.Skip("this machine refuses namespaces:", err)
+	}
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyProgram(t, self, filepath.Join(dir, "teasel"))
+	w := newWindow(t, dir)
+	w.keys("./teasel native --sandbox --duration 1h -- cat", "Enter")
+	w.await("native: cat", "running", "[findings")
+	w.keys("p")
+	w.await("paused")
+	w.keys("p")
+	w.await("running")
+	w.keys("C-z")
+	w.await("Stopped")
+	w.keys("clear; fg", "Enter")
+	w.await("running", "[findings")
+	w.keys("C-c")
+	w.await("to carry on: teasel resume")
+
+	w.keys("clear; ./teasel native --sandbox --fresh --no-ui --duration 1h -- cat | cat", "Enter") // which stops with us
+	w.await("profile standard")
+	w.keys("C-z")
+	w.await("Stopped")
+	w.keys("clear; fg", "Enter")
+	w.await("| cat")
+	w.keys("C-c")
+	w.await("to carry on: teasel resume")
+
+	w.keys("clear; ./teasel native --sandbox --fresh --duration 1h -- cat &", "Enter")
+	w.await("profile standard")
+	w.keys("clear; fg", "Enter")
+	w.await("running", "[findings")
+	w.keys("q")
+	w.await("to carry on: teasel resume")
 }
 
 func copyProgram(t *testing.T, from, to string) {

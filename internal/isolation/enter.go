@@ -85,9 +85,10 @@ func Enter() (status int, err error) {
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: user, HostID: uid, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: group, HostID: gid, Size: 1}},
 		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_CHROOT, unix.CAP_SETPCAP, unix.CAP_SYS_PTRACE, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE},
-		Setpgid:     true, // signals of the terminal come to us, and are handed on once
 		Pdeathsig:   syscall.SIGKILL,
 	}
+	terminal := openTerminal()
+	terminal.lend(cmd)
 	runtime.LockOSThread() // the kernel kills the program when the thread ends that has started it
 	defer runtime.UnlockOSThread()
 	heard := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
@@ -114,11 +115,12 @@ func Enter() (status int, err error) {
 			}
 		}
 	}()
-	_ = cmd.Wait() // the state says more
+	ws := terminal.wait(cmd.Process.Pid)
+	terminal.takeBack(cmd.Process.Pid)
 	close(ended)
 	<-handing
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+	if ws.Signaled() {
 		return 128 + int(ws.Signal()), nil
 	}
-	return cmd.ProcessState.ExitCode(), nil
+	return ws.ExitStatus(), nil
 }
