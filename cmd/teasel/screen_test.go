@@ -153,8 +153,8 @@ func TestSandboxInTmux(t *testing.T) {
 	w.await("profile standard")
 	w.keys("C-z")
 	w.await("Stopped")
-	w.keys("clear; fg", "Enter")
-	w.await("| cat")
+	w.keys("clear; printf 'go%s' ing; fg", "Enter")
+	w.await("going", "features") // of a line that is printed every ten seconds
 	w.keys("C-c")
 	w.await("to carry on: teasel resume")
 
