@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -74,36 +75,60 @@ func layer(pkg string) int {
 	return -1
 }
 
-// The files are parsed here and not by the go command, whose answer the test cache would keep.
-func TestImportsGoDown(t *testing.T) {
+// Imports go down, and a function is as long as one reads at a sitting.
+func TestArchitecture(t *testing.T) {
 	files := 0
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if base := d.Name(); d.IsDir() && (base == "testdata" || base == "tools" || strings.HasPrefix(base, ".") && base != ".") {
-			return filepath.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
+	for name := range sources(t) {
 		files++
-		pkg := path.Join(module, filepath.ToSlash(filepath.Dir(name)))
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		for _, w := range violations(pkg, f) {
+		for _, w := range append(violations(path.Join(module, filepath.ToSlash(filepath.Dir(name))), f), long(set, f)...) {
 			t.Errorf("%s: %s", name, w)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if files < 10 {
 		t.Fatalf("only %d files were looked at", files)
 	}
+}
+
+// sources yields the files of Go that are no tests. They are parsed here and not by the go command, whose answer the test cache would keep.
+func sources(t *testing.T) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			base := d.Name()
+			switch {
+			case d.IsDir() && (base == "testdata" || base == "tools" || strings.HasPrefix(base, ".") && base != "."):
+				return filepath.SkipDir
+			case !d.IsDir() && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !yield(name):
+				return filepath.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mostLines is how many lines a function has at most.
+const mostLines = 60
+
+// long names the functions that have more.
+func long(set *token.FileSet, f *ast.File) (out []string) {
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			if lines := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; lines > mostLines {
+				out = append(out, fmt.Sprintf("%s has %d lines, more than %d", fn.Name.Name, lines, mostLines))
+			}
+		}
+	}
+	return out
 }
 
 func violations(pkg string, f *ast.File) (out []string) {
@@ -173,6 +198,19 @@ func TestArchTestSees(t *testing.T) {
 		}
 		if got := violations(module+test.pkg, f); (len(got) > 0) != test.bad {
 			t.Errorf("%s with %s: %v", test.pkg, test.src, got)
+		}
+	}
+}
+
+func TestLongFunctionIsSeen(t *testing.T) {
+	for _, lines := range []int{mostLines, mostLines + 1} {
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, "x.go", "package x\n\nfunc f() {"+strings.Repeat("\n", lines-1)+"}\n", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := long(set, f); (len(got) > 0) != (lines > mostLines) {
+			t.Errorf("%d lines: %v", lines, got)
 		}
 	}
 }

@@ -128,20 +128,26 @@ func (s *series) fuzzerStats(d *Dir, g *aflFigures) []figure {
 		{"edges_found", g.edges},
 		{"total_edges", max(d.meta.Edges, g.edges)},
 		{"var_byte_count", len(d.state.unstable)},
+	}
+	if st.Stability == 0 { // nothing was calibrated
+		figures = slices.DeleteFunc(figures, func(f figure) bool { return f.name == "stability" })
+	}
+	return append(figures, lastFigures(&d.meta)...)
+}
+
+// lastFigures returns what fuzzer_stats ends with: what teasel does not have, and what is fuzzed.
+func lastFigures(m *Meta) []figure {
+	return []figure{
 		{"havoc_expansion", 0},
 		{"auto_dict_entries", 0},
 		{"testcache_size", 0},
 		{"testcache_count", 0},
 		{"testcache_evict", 0},
-		{"afl_banner", shellSafe(d.meta.Name)},
-		{"afl_version", "teasel " + shellSafe(d.meta.Version)},
-		{"target_mode", shellSafe(d.meta.Kind)},
-		{"command_line", oneLine("teasel " + d.meta.Kind + " " + d.meta.Name)},
+		{"afl_banner", shellSafe(m.Name)},
+		{"afl_version", "teasel " + shellSafe(m.Version)},
+		{"target_mode", shellSafe(m.Kind)},
+		{"command_line", oneLine("teasel " + m.Kind + " " + m.Name)},
 	}
-	if st.Stability == 0 { // nothing was calibrated
-		figures = slices.DeleteFunc(figures, func(f figure) bool { return f.name == "stability" })
-	}
-	return figures
 }
 
 // unix is a time as AFL++ writes it; 0: never.

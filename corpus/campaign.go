@@ -18,67 +18,76 @@ type findingCount struct {
 }
 
 // campaignText writes campaign.json: first the fields that matter most if it is cut off, the testcases last, one a line.
-func campaignText(b io.Writer, m *Meta, s *state, epoch int) error {
-	var failed error
-	write := func(text []byte, err error) {
-		if err == nil && failed == nil {
-			_, err = b.Write(text)
-		}
-		if err != nil && failed == nil {
-			failed = err
-		}
-	}
-	write(fmt.Appendf(nil, "{\n  \"teasel-campaign\": %d,\n  \"epoch\": %d", campaignVersion, epoch), nil)
-	field := func(name string, v any) {
-		write(fmt.Appendf(nil, ",\n  %q: ", name), nil)
-		write(marshal(v))
-	}
+func campaignText(w io.Writer, m *Meta, s *state, epoch int) error {
+	b := &fieldWriter{w: w}
+	b.write(fmt.Appendf(nil, "{\n  \"teasel-campaign\": %d,\n  \"epoch\": %d", campaignVersion, epoch), nil)
 	for _, f := range metaFields(m) {
-		field(f.name, f.value)
+		b.field(f.name, f.value)
 	}
 	if s.stopped != "" {
-		field("stopped", s.stopped)
+		b.field("stopped", s.stopped)
 	}
-	field("stats", newFigures(&s.stats))
+	b.field("stats", newFigures(&s.stats))
 	if len(s.last) > 0 {
-		field("last", s.last)
+		b.field("last", s.last)
 	}
 	if len(s.unstable) > 0 {
-		field("unstable", features{teasel.NewFeatureSet(s.unstable...)})
+		b.field("unstable", features{teasel.NewFeatureSet(s.unstable...)})
 	}
-	rows := func(name string, rows iter.Seq[any]) {
-		write(fmt.Appendf(nil, ",\n  %q: [", name), nil)
-		between := "\n    "
-		for row := range rows {
-			write([]byte(between), nil)
-			write(marshal(row))
-			between = ",\n    "
-		}
-		write([]byte("\n  ]"), nil)
-	}
-	rows("workers", func(yield func(any) bool) {
+	b.rows("workers", func(yield func(any) bool) {
 		for _, w := range s.workers {
 			if !yield(worker(w)) {
 				return
 			}
 		}
 	})
-	rows("findings", func(yield func(any) bool) {
+	b.rows("findings", func(yield func(any) bool) {
 		for _, id := range s.ids() {
 			if !yield(findingCount{id, s.counts[id]}) {
 				return
 			}
 		}
 	})
-	rows("entries", func(yield func(any) bool) {
+	b.rows("entries", func(yield func(any) bool) {
 		for e := range s.kept() {
 			if !yield(newTestcase(e)) {
 				return
 			}
 		}
 	})
-	write([]byte("\n}\n"), nil)
-	return failed
+	b.write([]byte("\n}\n"), nil)
+	return b.err
+}
+
+// fieldWriter writes the fields of an object in JSON, a list a row a line, until something fails.
+type fieldWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (b *fieldWriter) write(text []byte, err error) {
+	if b.err == nil && err == nil {
+		_, err = b.w.Write(text)
+	}
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func (b *fieldWriter) field(name string, v any) {
+	b.write(fmt.Appendf(nil, ",\n  %q: ", name), nil)
+	b.write(marshal(v))
+}
+
+func (b *fieldWriter) rows(name string, rows iter.Seq[any]) {
+	b.write(fmt.Appendf(nil, ",\n  %q: [", name), nil)
+	between := "\n    "
+	for row := range rows {
+		b.write([]byte(between), nil)
+		b.write(marshal(row))
+		between = ",\n    "
+	}
+	b.write([]byte("\n  ]"), nil)
 }
 
 // metaField is a field of campaign.json: its value to write, which is a pointer to read into.

@@ -48,26 +48,7 @@ func Minimal(entries []teasel.Entry) []teasel.Entry {
 		a, b := &entries[i], &entries[j]
 		return cmp.Or(cmp.Compare(a.Complexity, b.Complexity), cmp.Compare(len(a.Data), len(b.Data)), cmp.Compare(a.Key, b.Key))
 	})
-	type feature struct {
-		id       teasel.Feature
-		simplest int // entry
-		holders  int
-	}
-	var features []feature
-	at := map[teasel.Feature]int{}
-	for _, i := range rank {
-		for f := range entries[i].Features.All() {
-			if k, ok := at[f]; ok {
-				features[k].holders++
-			} else {
-				at[f] = len(features)
-				features = append(features, feature{f, i, 1})
-			}
-		}
-	}
-	slices.SortStableFunc(features, func(a, b feature) int {
-		return cmp.Or(cmp.Compare(a.holders, b.holders), cmp.Compare(a.id, b.id))
-	})
+	features := rarestFirst(entries, rank)
 	covered := make(map[teasel.Feature]int, len(features)) // by how many of those chosen
 	for _, f := range features {
 		if covered[f.id] > 0 {
@@ -95,4 +76,30 @@ func Minimal(entries []teasel.Entry) []teasel.Entry {
 		}
 	}
 	return out
+}
+
+// heldFeature is a feature that entries have.
+type heldFeature struct {
+	id       teasel.Feature
+	simplest int // entry
+	holders  int
+}
+
+// rarestFirst returns the features of entries, those first that the fewest have. rank has the entries, simplest first.
+func rarestFirst(entries []teasel.Entry, rank []int) (features []heldFeature) {
+	at := map[teasel.Feature]int{}
+	for _, i := range rank {
+		for f := range entries[i].Features.All() {
+			if k, ok := at[f]; ok {
+				features[k].holders++
+			} else {
+				at[f] = len(features)
+				features = append(features, heldFeature{f, i, 1})
+			}
+		}
+	}
+	slices.SortStableFunc(features, func(a, b heldFeature) int {
+		return cmp.Or(cmp.Compare(a.holders, b.holders), cmp.Compare(a.id, b.id))
+	})
+	return features
 }

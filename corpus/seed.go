@@ -71,11 +71,7 @@ func loadFiles(path string, check func(data []byte) error) (seeds []Seed, proble
 			wrong(file, err)
 			return
 		}
-		name, err := filepath.Rel(path, file)
-		if err != nil || name == "." {
-			name = filepath.Base(file)
-		}
-		add(file, name, data)
+		add(file, nameBelow(path, file), data)
 	}
 	for _, root := range roots {
 		if r, err := filepath.EvalSymlinks(root); err == nil && len(roots) == 1 && r != root {
@@ -100,6 +96,14 @@ func loadFiles(path string, check func(data []byte) error) (seeds []Seed, proble
 		}
 	}
 	return seeds, problems, nil
+}
+
+// nameBelow returns the name of a file below the path that was given, which may be its own.
+func nameBelow(path, file string) string {
+	if name, err := filepath.Rel(path, file); err == nil && name != "." {
+		return name
+	}
+	return filepath.Base(file)
 }
 
 // readInput reads a file that is an input.

@@ -23,16 +23,7 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, scriptHead, oneLine(about))
-	fmt.Fprintf(&b, "NETWORK = %s\nHOST = %s\nPORT = %s\nPATH = %s\n", pythonText(address.Network.String()), pythonText(address.Host),
-		pythonText(address.Port), pythonText(address.Path))
-	follow := "False"
-	if t.Model != nil && t.Model.Connection.Follow {
-		follow = "True"
-	}
-	fmt.Fprintf(&b, "ENV = %s\nDIR = %s  # empty: a folder of its own\nUSER = %s  # empty: who runs this\n", pythonList(t.Env), pythonText(t.Dir), pythonText(t.User))
-	fmt.Fprintf(&b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
-	fmt.Fprintf(&b, "TIMES = %d  # that they are sent at most\n", max(times, 1))
+	t.scriptSettings(&b, address, about, times)
 	w := scriptMessages{sent: judge.Sent(transcript)}
 	b.WriteString(w.patterns(t.Model))
 	b.WriteString(scriptCaptures)
@@ -81,6 +72,20 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 	}
 	b.WriteString(scriptBody)
 	return b.String(), nil
+}
+
+// scriptSettings writes what the script is about, and where and how the server is started and reached.
+func (t Target) scriptSettings(b *strings.Builder, address conn.Address, about string, times int) {
+	fmt.Fprintf(b, scriptHead, oneLine(about))
+	fmt.Fprintf(b, "NETWORK = %s\nHOST = %s\nPORT = %s\nPATH = %s\n", pythonText(address.Network.String()), pythonText(address.Host),
+		pythonText(address.Port), pythonText(address.Path))
+	follow := "False"
+	if t.Model != nil && t.Model.Connection.Follow {
+		follow = "True"
+	}
+	fmt.Fprintf(b, "ENV = %s\nDIR = %s  # empty: a folder of its own\nUSER = %s  # empty: who runs this\n", pythonList(t.Env), pythonText(t.Dir), pythonText(t.User))
+	fmt.Fprintf(b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
+	fmt.Fprintf(b, "TIMES = %d  # that they are sent at most\n", max(times, 1))
 }
 
 // oneLine makes a text, which may be anything that the server says, one line of a program.

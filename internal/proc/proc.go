@@ -122,15 +122,8 @@ func Start(c Command) (*Process, error) {
 	if c.Merge {
 		stdout = stderr
 	}
-
-	p.cmd = exec.Command(c.Args[0], c.Args[1:]...)
-	p.cmd.Dir = c.Dir
-	p.cmd.Env = append(append(os.Environ(), c.Env...), p.marker)
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = stdin, stdout, stderr, c.Files
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: c.Credential}
-	if c.Bound {
-		p.cmd.SysProcAttr.Pdeathsig = 0
-	}
+	p.cmd = c.command(p.marker)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, stdout, stderr
 	if p.tail, err = newTail(p.stderr); err != nil {
 		return fail(err)
 	}
@@ -149,6 +142,19 @@ func Start(c Command) (*Process, error) {
 		p.tail.drain()
 	}()
 	return p, nil
+}
+
+// command returns the command without its streams, with the marker in its environment.
+func (c *Command) command(marker string) *exec.Cmd {
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Dir = c.Dir
+	cmd.Env = append(append(os.Environ(), c.Env...), marker)
+	cmd.ExtraFiles = c.Files
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: c.Credential}
+	if c.Bound {
+		cmd.SysProcAttr.Pdeathsig = 0
+	}
+	return cmd
 }
 
 // spawn starts the program and waits for its end on one thread: the kernel sends the parent-death signal when the thread that

@@ -132,9 +132,16 @@ func (m *Memory) layOut(h Hello) error {
 		m.maps[i] = b
 	}
 	m.shape = h
+	m.use(&x)
+	return nil
+}
+
+// use has the parts of the mapped memory where x says that they are.
+func (m *Memory) use(x *control) {
 	c, r := m.maps[0], m.maps[1]
+	slots, capacity := uint64(x.slotCount), uint64(x.capacity)
 	m.c = (*control)(unsafe.Pointer(&c[0]))
-	*m.c = x
+	*m.c = *x
 	m.slots = view[slot](c, x.slots, slots)
 	m.watched = view[byte](c, x.watched, siteCount/8)
 	m.mutations = view[mutation](c, x.mutations, slots)
@@ -144,13 +151,12 @@ func (m *Memory) layOut(h Hello) error {
 	m.reported = knownFeatures{view[byte](r, x.virgin, capacity), view[uint16](r, x.maxLen, capacity/8), view[uint16](r, x.shortest, capacity*8)}
 	m.verified = knownFeatures{make([]byte, capacity), make([]uint16, capacity/8), make([]uint16, capacity*8)}
 	m.features = view[uint32](r, x.features, uint64(x.featureCount))
-	m.operands = view[Operand](r, x.operands, operands)
+	m.operands = view[Operand](r, x.operands, uint64(x.operandCount))
 	m.outputs = view[byte](r, x.outputs, uint64(m.limits.Inputs))
 	for i := range m.verified.virgin {
 		m.verified.virgin[i] = 0xff
 	}
 	copy(m.reported.virgin, m.verified.virgin)
-	return nil
 }
 
 // view returns n entries of type E at an offset of a file.

@@ -330,27 +330,12 @@ func (f *frameRun) extended(r *frameReader, op byte) bool {
 		if n := len(f.saved) - 1; n >= 0 {
 			f.row, f.saved = f.saved[n], f.saved[:n]
 		}
-	case 0x0c:
-		f.row.base = int(r.unsigned())
-		f.row.offset = int64(r.unsigned())
-	case 0x0d:
-		f.row.base = int(r.unsigned())
-	case 0x0e:
-		f.row.offset = int64(r.unsigned())
-	case 0x0f:
-		f.row.base = -1
-		r.bytes(r.unsigned())
 	case 0x10, 0x16: // by an expression
 		f.set(r.unsigned(), frameRule{kind: ruleUnknown})
 		r.bytes(r.unsigned())
 	case 0x11:
 		n := r.unsigned()
 		f.set(n, frameRule{ruleMemory, r.signed() * align})
-	case 0x12:
-		f.row.base = int(r.unsigned())
-		f.row.offset = r.signed() * align
-	case 0x13:
-		f.row.offset = r.signed() * align
 	case 0x14:
 		n := r.unsigned()
 		f.set(n, frameRule{ruleOffset, int64(r.unsigned()) * align})
@@ -359,6 +344,30 @@ func (f *frameRun) extended(r *frameReader, op byte) bool {
 		f.set(n, frameRule{ruleOffset, r.signed() * align})
 	case 0x2e: // bytes of arguments
 		r.unsigned()
+	default:
+		return f.base(r, op)
+	}
+	return true
+}
+
+// base executes an instruction that says from where the frame's address is counted.
+func (f *frameRun) base(r *frameReader, op byte) bool {
+	switch op {
+	case 0x0c:
+		f.row.base = int(r.unsigned())
+		f.row.offset = int64(r.unsigned())
+	case 0x0d:
+		f.row.base = int(r.unsigned())
+	case 0x0e:
+		f.row.offset = int64(r.unsigned())
+	case 0x0f: // by an expression
+		f.row.base = -1
+		r.bytes(r.unsigned())
+	case 0x12:
+		f.row.base = int(r.unsigned())
+		f.row.offset = r.signed() * f.common.dataAlign
+	case 0x13:
+		f.row.offset = r.signed() * f.common.dataAlign
 	default:
 		return false
 	}

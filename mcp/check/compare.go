@@ -160,33 +160,38 @@ func (j *Case) againstControls(keys bool) {
 		if why == "" {
 			continue
 		}
-		subject := j.subject(a.sent)
-		if keys { // a decoder that takes no heed of case takes none anywhere
-			severity := teasel.High // whoever stands between reads another message
-			if subject = subjectKey; j.isArgument(p) {
-				severity, subject = teasel.Medium, subjectArgument
-			}
-			j.reportAs(RuleVariantKey, severity, subject, "", fmt.Sprintf("The key %s is not treated like %q, which is unknown: %s. Compare %s.",
-				jsonrpc.Quote(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160)))
-			return
-		}
-		if p.name == Vanishing && script.OutcomeOf(j.answer(a.sent)) > script.OutcomeResult && j.isArgument(a) {
-			subject = subjectArgument
-		}
-		severity := teasel.Medium
-		if script.OutcomeOf(j.answer(p.sent)) > script.OutcomeResult && !namesRuntime(j.answer(p.sent)) { // it is refused all the same
-			severity = teasel.Low
-		}
-		message := fmt.Sprintf("The name %s is not treated like %q, which does not exist: %s. Compare %s.", jsonrpc.Quote(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160))
-		switch {
-		case j.isValue(a), subject == subjectArgument:
-			j.report(RuleRuntimeName, subject, "", message)
-		case j.isArgument(a): // arguments are checked by a library, which does so alike for all tools
-			j.reportCause(RuleRuntimeName, teasel.Medium, subject, CauseArgumentName, p.sent.Raw, message)
-		default: // who looks tools up in an object that inherits names does so with prompts too, in whatever method
-			j.reportCause(RuleRuntimeName, severity, subject, "inherited name", p.sent.Raw, message)
-		}
+		j.reportOdd(a, p, why, keys)
 		return
+	}
+}
+
+// reportOdd reports why a name or key is treated otherwise than a, of which nobody has heard.
+func (j *Case) reportOdd(a, p probe, why string, keys bool) {
+	subject := j.subject(a.sent)
+	if keys { // a decoder that takes no heed of case takes none anywhere
+		severity := teasel.High // whoever stands between reads another message
+		if subject = subjectKey; j.isArgument(p) {
+			severity, subject = teasel.Medium, subjectArgument
+		}
+		j.reportAs(RuleVariantKey, severity, subject, "", fmt.Sprintf("The key %s is not treated like %q, which is unknown: %s. Compare %s.",
+			jsonrpc.Quote(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160)))
+		return
+	}
+	if p.name == Vanishing && script.OutcomeOf(j.answer(a.sent)) > script.OutcomeResult && j.isArgument(a) {
+		subject = subjectArgument
+	}
+	severity := teasel.Medium
+	if script.OutcomeOf(j.answer(p.sent)) > script.OutcomeResult && !namesRuntime(j.answer(p.sent)) { // it is refused all the same
+		severity = teasel.Low
+	}
+	message := fmt.Sprintf("The name %s is not treated like %q, which does not exist: %s. Compare %s.", jsonrpc.Quote(p.name, 40), a.name, why, jsonrpc.Cut(p.sent.Raw, 160))
+	switch {
+	case j.isValue(a), subject == subjectArgument:
+		j.report(RuleRuntimeName, subject, "", message)
+	case j.isArgument(a): // arguments are checked by a library, which does so alike for all tools
+		j.reportCause(RuleRuntimeName, teasel.Medium, subject, CauseArgumentName, p.sent.Raw, message)
+	default: // who looks tools up in an object that inherits names does so with prompts too, in whatever method
+		j.reportCause(RuleRuntimeName, severity, subject, "inherited name", p.sent.Raw, message)
 	}
 }
 

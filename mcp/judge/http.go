@@ -83,7 +83,6 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	head := j.t.Head(s)
 	change := conn.ParseHead(head)
 	method := change.Method
-	served := answer != nil && answer.Message.Result != nil
 	line := jsonrpc.Cut(s.Raw, 160)
 	switch {
 	case s.Status == conn.MaybeUnread:
@@ -112,9 +111,26 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 		j.report(RuleHTTPType, subjectHTTP, "", fmt.Sprintf("%s was answered with status %d and the type %q.", line, s.Status, kind))
 	}
 	j.sessionID(i, s)
-	if !served || method != "POST" {
+	if answer == nil || answer.Message.Result == nil || method != "POST" {
 		return
 	}
+	j.carriedOut(s, head, &change)
+	if !j.session.HasID || s.Message.Method == "initialize" || isStateless(&s.Message) {
+		return
+	}
+	switch id, ok := change.Get("Mcp-Session-Id"); {
+	case ok && id == "":
+		j.report(RuleHTTPNoSession, subjectHTTP, "", fmt.Sprintf("%s without Mcp-Session-Id was carried out; expected status 400.", line))
+	case j.endedBefore(i):
+		j.report(RuleHTTPSession, subjectHTTP, "ended", fmt.Sprintf("%s%s was carried out in a session that DELETE had ended; expected status 404.", line, withHead(head)))
+	case ok && id == check.UnknownSession:
+		j.report(RuleHTTPSession, subjectHTTP, "unknown", fmt.Sprintf("%s%s was carried out; expected status 404.", line, withHead(head)))
+	}
+}
+
+// carriedOut reports a request that was carried out though its head, or a line of it, should have had it refused.
+func (j *judge) carriedOut(s *script.Sent, head string, change *conn.Head) {
+	line := jsonrpc.Cut(s.Raw, 160)
 	if origin, ok := change.Get("Origin"); ok && origin == check.ForeignOrigin {
 		j.report(RuleHTTPOrigin, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 403.", line, withHead(head)))
 	}
@@ -126,22 +142,11 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	if kind, ok := change.Get("Content-Type"); ok && kind == "text/plain" {
 		j.report(RuleHTTPRequestType, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 415.", line, withHead(head)))
 	}
-	if twoLengths(&change, len(s.Raw)) {
+	if twoLengths(change, len(s.Raw)) {
 		j.report(RuleHTTPFraming, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 400.", line, withHead(head)))
 	}
 	if version, ok := change.Get("MCP-Protocol-Version"); ok && version == check.NoVersion {
 		j.report(RuleHTTPVersion, subjectHTTP, "", fmt.Sprintf("%s%s was carried out; expected status 400.", line, withHead(head)))
-	}
-	if !j.session.HasID || s.Message.Method == "initialize" || isStateless(&s.Message) {
-		return
-	}
-	switch id, ok := change.Get("Mcp-Session-Id"); {
-	case ok && id == "":
-		j.report(RuleHTTPNoSession, subjectHTTP, "", fmt.Sprintf("%s without Mcp-Session-Id was carried out; expected status 400.", line))
-	case j.endedBefore(i):
-		j.report(RuleHTTPSession, subjectHTTP, "ended", fmt.Sprintf("%s%s was carried out in a session that DELETE had ended; expected status 404.", line, withHead(head)))
-	case ok && id == check.UnknownSession:
-		j.report(RuleHTTPSession, subjectHTTP, "unknown", fmt.Sprintf("%s%s was carried out; expected status 404.", line, withHead(head)))
 	}
 }
 

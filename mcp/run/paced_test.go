@@ -7,7 +7,6 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
-	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
@@ -17,7 +16,7 @@ func TestRate(t *testing.T) {
 	const perSecond = 200
 	program := mcptest.BuildServer(t, plantedtest.Planted)
 	target := planted(program, "none")
-	target.Rate = proc.NewRate(perSecond)
+	target.Rate = NewRate(perSecond)
 	a, b := openBeside(t, target), openBeside(t, target)
 	repeated := mcptest.ScriptOf(ping, ping)
 	repeated.Steps[0].Times, repeated.Steps[1].NoWait = 5, true

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
-	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
@@ -31,7 +30,7 @@ type Target struct {
 	// call of such a tool is not sent. Both are asked once for each tool, when an executor is opened.
 	Blocked, Excluded func(tool string) bool
 	Withheld          *script.Withheld // counts what is not sent; nil: nobody wants to know
-	Rate              *proc.Rate       // limits the requests of a second, by all executors together; nil: nothing does
+	Rate              *Rate            // limits the requests of a second, by all executors together; nil: nothing does
 	Called            *atomic.Uint64   // counts the calls of tools that the server has; nil: nobody wants to know
 }
 

@@ -44,27 +44,8 @@ func (x *Expansion) Append(dst, line []byte) []byte {
 		if i < 0 {
 			return append(dst, line...)
 		}
-		quoted := i > 0 && line[i-1] == '"'
-		if quoted && bytes.HasPrefix(line[i:], []byte(freshID)) {
-			*x.IDs++
-			dst = append(dst, line[:i-1]...)
-			dst = strconv.AppendInt(dst, *x.IDs, 10)
-			line = line[i+len(freshID):]
-			continue
-		}
-		if quoted && bytes.HasPrefix(line[i:], []byte(askedID)) {
-			dst = append(append(dst, line[:i-1]...), x.question().ID...)
-			line = line[i+len(askedID):]
-			continue
-		}
-		if close := bytes.IndexByte(line[i:], '}'); close > 0 && bytes.HasPrefix(line[i:], []byte(askedPart)) {
-			value := x.part(x.question().Body, line[i+len(askedPart):i+close])
-			dst, line = appendValue(dst, line, i, i+close+1, value)
-			continue
-		}
-		if close := bytes.IndexByte(line[i:], '}'); close > 0 && bytes.HasPrefix(line[i:], []byte(askedForm)) {
-			value := x.filled(unquote(line[i+len(askedForm) : i+close]))
-			dst, line = appendValue(dst, line, i, i+close+1, value)
+		if out, rest, ok := x.appendAsked(dst, line, i); ok {
+			dst, line = out, rest
 			continue
 		}
 		if text, n := x.canaryAt(line[i:]); n > 0 {
@@ -104,6 +85,29 @@ func (x *Expansion) Append(dst, line []byte) []byte {
 		value := x.Capture(ref.step, line[ref.end+1:to-1])
 		dst, line = appendValue(dst, line, from, to, value)
 	}
+}
+
+// appendAsked appends the line as far as a placeholder at i for an id, or for what the server has asked, and what stands for that. ok is false if
+// there is none.
+func (x *Expansion) appendAsked(dst, line []byte, i int) (out, rest []byte, ok bool) {
+	if quoted := i > 0 && line[i-1] == '"'; quoted && bytes.HasPrefix(line[i:], []byte(freshID)) {
+		*x.IDs++
+		return strconv.AppendInt(append(dst, line[:i-1]...), *x.IDs, 10), line[i+len(freshID):], true
+	} else if quoted && bytes.HasPrefix(line[i:], []byte(askedID)) {
+		return append(append(dst, line[:i-1]...), x.question().ID...), line[i+len(askedID):], true
+	}
+	end := i + bytes.IndexByte(line[i:], '}')
+	switch {
+	case end <= i:
+		return dst, line, false
+	case bytes.HasPrefix(line[i:], []byte(askedPart)):
+		dst, line = appendValue(dst, line, i, end+1, x.part(x.question().Body, line[i+len(askedPart):end]))
+	case bytes.HasPrefix(line[i:], []byte(askedForm)):
+		dst, line = appendValue(dst, line, i, end+1, x.filled(unquote(line[i+len(askedForm):end])))
+	default:
+		return dst, line, false
+	}
+	return dst, line, true
 }
 
 // appendValue appends a line up to the placeholder in it, and a value in its place: without the quotes around the placeholder if it is

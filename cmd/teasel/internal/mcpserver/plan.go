@@ -17,7 +17,6 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
-	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp"
 	"github.com/teaselfuzz/teasel/mcp/gen"
 	"github.com/teaselfuzz/teasel/mcp/judge"
@@ -56,10 +55,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, err
 	}
-	target.Scratch, target.Window, target.Exact = scratch, o.Window, o.Runs > 0
-	if o.Rate > 0 {
-		target.Rate = proc.NewRate(o.Rate)
-	}
+	target.Scratch, target.Window, target.Exact, target.Rate = scratch, o.Window, o.Runs > 0, mcprun.NewRate(o.Rate)
 	if o.Workers > 1 { // each worker has its own server
 		target.Spares = 1
 	}

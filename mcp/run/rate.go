@@ -1,4 +1,4 @@
-package proc
+package run
 
 import (
 	"sync"
@@ -13,8 +13,13 @@ type Rate struct {
 	next time.Time // when the next slot is free
 }
 
-// NewRate returns a limit of so many a second.
-func NewRate(perSecond int) *Rate { return &Rate{each: time.Second / time.Duration(perSecond)} }
+// NewRate returns a limit of so many a second; nil, which is none, if that is 0.
+func NewRate(perSecond int) *Rate {
+	if perSecond == 0 {
+		return nil
+	}
+	return &Rate{each: time.Second / time.Duration(perSecond)}
+}
 
 // Lasts returns how long it takes to do something so many times.
 func (r *Rate) Lasts(times int) time.Duration { return time.Duration(times) * r.each }
