@@ -22,6 +22,7 @@ type group struct {
 	before []*talk // that were over a turn ago
 	recent []*talk // that came to their end last
 	begun  int     // talks
+	again  bool    // an earlier server of this call has died
 }
 
 // half is the talks that are in flight together.
@@ -37,12 +38,12 @@ func (h *half) answered() bool {
 
 // together runs scripts that may be in flight at the same time.
 func (e *executor) together(ctx context.Context, talks []*talk) error {
-	for len(talks) > 0 {
+	for again := false; len(talks) > 0; again = true {
 		s, err := e.up(ctx)
 		if err != nil {
 			return err
 		}
-		g := &group{e: e, server: s, all: talks, todo: talks}
+		g := &group{e: e, server: s, all: talks, todo: talks, again: again}
 		s.unrequested, s.unattributed, s.alone = 0, false, nil
 		f, err := g.run(ctx)
 		if err != nil {
@@ -211,9 +212,9 @@ func (g *group) judge() {
 }
 
 // ended deals with the end of a server that had several talks in flight, and returns those that are still to be run. If others were
-// suspended on it, those are tried by themselves, and all that were in flight run again, beside none of them. Else all that it has
-// left unanswered are lost, the first unanswered first; or, if it had answered all, those that it has answered last. It takes the
-// engine, and fresh servers, to find out which it was.
+// suspended on it, those are tried by themselves, and all that were in flight run again, once in a call: it may take long until
+// something is suspended again. Else all that it has left unanswered are lost, the first unanswered first; or, if it had answered
+// all, those that it has answered last. It takes the engine, and fresh servers, to find out which it was.
 func (g *group) ended(f waitEnd) (todo []*talk) {
 	e := g.e
 	var suspects, begun []*talk
@@ -235,7 +236,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	}
 	end := g.server.End(f == waitEnded)
 	ended := e.forget(g.server)
-	if len(ended) > 0 {
+	if len(ended) > 0 && !g.again {
 		for _, k := range suspects {
 			k.again()
 		}
@@ -250,7 +251,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 	e.grow(false)
 	for _, k := range suspects {
 		k.t.Place, k.t.End = g.server.past.Added(), end
-		if g.begun == 1 {
+		if g.begun == 1 && len(ended) == 0 {
 			k.noteEnd(f)
 			k.terminate()
 			k.state = over
