@@ -50,8 +50,8 @@ const (
 	slowCost      = 256 // an execution of a second and more, which a busy machine makes of few that are quicker
 )
 
-// price returns what an execution costs beyond 1. It depends on the clock in one coarse step only, so that the same seed gives the
-// same run.
+// price returns what an execution costs beyond 1. Of the clock it depends only on whether the execution took a second or more, so that the
+// same seed gives the same run.
 func price(o *Observation) uint64 {
 	if o.Expensive && o.Exit != ExitHang {
 		return expensiveCost
@@ -60,12 +60,12 @@ func price(o *Observation) uint64 {
 }
 
 // attemptCost returns what reproducing a finding is known to cost each time, after it was seen once: in nanoseconds or, where runs are
-// counted, by price alone.
+// counted, in ordinary executions.
 func attemptCost(o *Observation, timed bool) uint64 {
 	if timed {
 		return uint64(o.Elapsed) + price(o)*uint64(time.Millisecond)
 	}
-	return price(o)
+	return 1 + price(o)
 }
 
 // priceOfEnd is the price for those who take a start of the target as a matter of course, as minimising does where each candidate

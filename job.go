@@ -135,8 +135,9 @@ func (j *job[T]) body(q requester[T], yield func(struct{}) bool) {
 }
 
 // worth says how much it is worth to go on with a job: first come unconfirmed findings by severity. Making an input simpler before its
-// finding is published is worth less than that, and afterwards still less. Where runs are counted there is time for all, and what was
-// begun is published first, so that a campaign ends after so many findings.
+// finding is published is worth less than that, and afterwards still less. With a limit on runs there is time for all, and a finding that
+// was reproduced is published before the next of its severity is tried, so that a campaign ends after so many findings. Without one that
+// would keep back others: the planted HTTP server without a handshake has 2 of 23 findings unconfirmed after 60 s then, instead of none.
 func (j *job[T]) worth() int {
 	n := 2 * j.urgency
 	switch {
@@ -150,12 +151,9 @@ func (j *job[T]) worth() int {
 	return n - 7
 }
 
-// order is negative if a job is to be executed before another. Where runs are counted, the worst comes first, whatever it costs; else
-// what costs less for what it is worth, and of such jobs the one that was created first, so that one ends before the next begins.
+// order is negative if a job is to be executed before another: first what costs less for what it is worth, and of such jobs the one that was
+// created first, so that one ends before the next begins.
 func (j *job[T]) order(k *job[T]) int {
-	if j.counts {
-		return cmp.Or(cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.cost, k.cost), cmp.Compare(j.seq, k.seq))
-	}
 	return cmp.Or(cmp.Compare(j.level(), k.level()), cmp.Compare(k.worth(), j.worth()), cmp.Compare(j.seq, k.seq))
 }
 
