@@ -26,6 +26,21 @@ type batch[T any] struct {
 	err   error
 }
 
+// batches are those of a worker, and how far they are.
+type batches[T any] struct {
+	marked    bool // the batch being filled has a mark for the origin of the next input
+	filling   *batch[T]
+	fill      int         // inputs in it
+	weight    int         // what they count as beyond that, see [Weigher]
+	inFlight  *batch[T]   // submitted and not judged yet; nil: none
+	collected bool        // its results have been collected
+	waited    int         // batches since there are keep jobs
+	idle      []*batch[T] // the oldest first
+	weigher   Weigher[T]  // nil: each input counts as one
+	judged    *batch[T]   // the batch being judged; nil: a probe is
+	offset    int         // of the observations in it, see settle
+}
+
 // mark says where in a batch the inputs of an origin begin.
 type mark[T any] struct {
 	from int

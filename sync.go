@@ -7,6 +7,30 @@ import (
 	"time"
 )
 
+// connection is what a worker has to do with the hub.
+type connection struct {
+	x                Exchange
+	news             News
+	inbox            []Entry
+	over             bool      // the hub has returned ErrStop
+	cause            string    // why the campaign is over
+	synced           time.Time // last call of Sync
+	asked            time.Time // last call of Sync that asked for seeds
+	reported         uint64    // executions that the hub knows of
+	reportedMessages uint64    // that the hub knows of
+}
+
+// seeding is how far a worker is with the seeds that the hub has.
+type seeding struct {
+	more    bool      // the hub may have more seeds
+	pending bool      // some seeds of the last replies may not have been run yet, or are not calibrated
+	ran     bool      // all of them have been run
+	dropped bool      // one will not be calibrated, since the campaign ends
+	seeded  bool      // the hub had no more seeds once, or their time is over
+	opened  time.Time // first call of Sync
+	fed     uint64    // executions when seeds were last received
+}
+
 // publish reports the news, and waits while the campaign is paused. What is done when it is over does not wait.
 func (w *Worker[T]) publish(ctx context.Context) error {
 	wants, began := w.news.WantsSeeds, time.Now()

@@ -14,6 +14,9 @@ import (
 // campaign, and shares none of them. Stages drive it. Only news leaves it, through its [Exchange].
 type Worker[T any] struct {
 	runner[T]
+	connection
+	seeding
+	batches[T]
 	c       *Campaign[T]
 	pipe    Pipeliner[T] // optional abilities; nil: there is none
 	learner Learner
@@ -36,30 +39,15 @@ type Worker[T any] struct {
 	queue      queue[T]
 	background *background[T] // nil: there is none
 	errands    []Errand       // for which there is no job yet
+	serving    []*job[T]      // the jobs whose requests are being executed, one for each input; nil: none
 	executing  bool           // requests of jobs are being executed
 	draining   bool           // the campaign is over: jobs are started for few new findings, see find
 	lostMany   bool           // it was reported that not all deaths are bisected
 	skipped    uint64         // inputs that could not be decoded
 
-	x       Exchange
-	news    News
-	inbox   []Entry
-	over    bool      // the hub has returned ErrStop
-	cause   string    // why the campaign is over
-	more    bool      // the hub may have more seeds
-	pending bool      // some seeds of the last replies may not have been run yet, or are not calibrated
-	ran     bool      // all of them have been run
-	dropped bool      // one will not be calibrated, since the campaign ends
-	seeded  bool      // the hub had no more seeds once, or their time is over
-	opened  time.Time // first call of Sync
-	fed     uint64    // executions when seeds were last received
-	synced  time.Time // last call of Sync
-	asked   time.Time // last call of Sync that asked for seeds
-
 	plan   []Stage[T]
 	stages []StageStats // by index in plan, then the rows below
 	from   origin[T]    // of the next input
-	marked bool         // the batch being filled has a mark for it
 	energy float64
 	pace   float64 // share of the usual energy for a slow target
 
@@ -67,23 +55,9 @@ type Worker[T any] struct {
 	rnd                  *Rand
 	seed                 uint64
 	state                WorkerState
-	reported             uint64 // executions that the hub knows of
-	reportedMessages     uint64 // that the hub knows of
 	limit                uint64 // executions of this run; 0: none
 	previousExecutions   uint64 // made before this run
 	backgroundExecutions uint64 // made by the background
-
-	filling   *batch[T]
-	fill      int         // inputs in it
-	weight    int         // what they count as beyond that, see [Weigher]
-	inFlight  *batch[T]   // submitted and not judged yet; nil: none
-	collected bool        // its results have been collected
-	waited    int         // batches since there are keep jobs
-	idle      []*batch[T] // the oldest first
-	weigher   Weigher[T]  // nil: each input counts as one
-	judged    *batch[T]   // the batch being judged; nil: a probe is
-	offset    int         // of the observations in it, see settle
-	serving   []*job[T]   // the jobs whose requests are being executed, one for each input; nil: none
 }
 
 // Rows of Worker.stages after those of the plan.
@@ -102,8 +76,8 @@ const (
 )
 
 func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerState, limit uint64) *Worker[T] {
-	w := &Worker[T]{runner: newRunner(c, ex), c: c, x: x, limit: limit, state: start, energy: 1, pace: 1,
-		previousExecutions: start.Executions, reported: start.Executions, at: map[ID]int{}, keys: map[string]ID{},
+	w := &Worker[T]{runner: newRunner(c, ex), c: c, connection: connection{x: x, reported: start.Executions}, limit: limit, state: start, energy: 1, pace: 1,
+		previousExecutions: start.Executions, at: map[ID]int{}, keys: map[string]ID{},
 		reserved: map[Feature]float64{}, unstable: map[Feature]int{}, seen: newSightings(), hangs: map[string]extra[T]{}}
 	w.runner.judge = w.judge
 	w.plan, w.seed = c.stages(), c.Seed^uint64(start.Number)*0x9e3779b97f4a7c15
