@@ -114,11 +114,24 @@ func (l *link) respond(r *request) (*http.Response, error) {
 			return nil, errCut
 		case err == nil:
 			return l.head(r)
-		case n > 0, !used, l.closing(), l.givenUp(r):
+		case n > 0:
+			return l.refusal(r, err)
+		case !used, l.closing(), l.givenUp(r):
 			return nil, err
 		}
 		l.hangUp()
 	}
+}
+
+// refusal reads the head of the response to a request that the server has not read to its end: it may have answered that its head or body
+// is too large, and closed the connection, which failed what was still to be written. That one is closed says that the read does not wait.
+func (l *link) refusal(r *request, err error) (*http.Response, error) {
+	res, none := l.head(r)
+	if none != nil {
+		return nil, err
+	}
+	r.once = true
+	return res, nil
 }
 
 // head reads the head of the response to a request.

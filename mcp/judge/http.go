@@ -12,6 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
 const transportSource = specification + "2025-11-25/basic/transports"
@@ -21,7 +22,7 @@ var httpRules = []teasel.Rule{
 		Help:   "The server answered a request with an HTTP status from 500 on instead of a JSON-RPC message.\n\nAn exception has left the handler, and the client does not learn what was wrong with its request.\n\nAnswer with a JSON-RPC error, and what cannot be accepted with a status from 400 to 499.",
 		Source: transportSource + "#sending-messages-to-the-server"},
 	{ID: RuleHTTPNoResponse, Severity: teasel.Medium, Title: "Connection is closed, or the response ends, without an answer",
-		Help:   "The server closed the connection of a request without an HTTP response, or ended the response without a message, and ran on.\n\nThe client cannot know whether the request was carried out.\n\nAnswer each request.",
+		Help:   "The server closed the connection of a request without an HTTP response, or ended the response without a message, and ran on.\n\nThe client cannot know whether the request was carried out.\n\nAnswer each request. A head of 8,000 bytes or more may be refused by closing the connection.",
 		Source: transportSource + "#sending-messages-to-the-server"},
 	{ID: RuleHTTPType, Severity: teasel.Medium, Title: "Response to a request has the wrong type",
 		Help:   "The response to a request is neither application/json nor text/event-stream.\n\nClients decide by the type how to read it.\n\nSet Content-Type.",
@@ -88,7 +89,7 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	case s.Status == conn.MaybeUnread:
 		return
 	case s.Status == conn.NoResponse:
-		if head == "" && !j.isCut(s) && j.t.Stands() { // what a head has that is malformed may end the connection
+		if head == "" && !j.isCut(s) && j.t.Stands() && !j.hasLongHead(s) { // what a head has that is malformed may end the connection
 			j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The connection of %s was closed without a response.", line))
 		}
 		return
@@ -153,6 +154,15 @@ func (j *judge) carriedOut(s *script.Sent, head string, change *conn.Head) {
 // isCut reports whether the connection of a line was cut on purpose.
 func (j *judge) isCut(s *script.Sent) bool {
 	return s.Status == conn.NoResponse && j.t.Script != nil && s.Step < len(j.t.Script.Steps) && j.t.Script.Steps[s.Step].Close
+}
+
+// longHead is the size from which on a server may close the connection of a request for its head: more need not be supported, and the
+// response that refuses it may be lost with the rest of the request that nobody has read.
+const longHead = 8000
+
+// hasLongHead reports whether what the head of a request repeats of its message makes it so long.
+func (j *judge) hasLongHead(s *script.Sent) bool {
+	return j.session.Stateless && len(s.Raw) > longHead/2 && len(session.RequestHead(&s.Message, j.session.Mirrors)) >= longHead
 }
 
 // withHead says how a request's head differs.
