@@ -12,9 +12,12 @@ import (
 	"github.com/teaselfuzz/teasel/internal/blocks"
 )
 
+// Block is where in the source a counter of a program is.
+type Block = blocks.Block
+
 // Code is what testcases reach of a program: a [Block] for each counter, and the counters that were reached.
 type Code struct {
-	Blocks  []blocks.Block
+	Blocks  []Block
 	Reached corpus.EdgeSet
 	Hidden  func(file string) bool // files that are not the user's; nil: all are
 }

@@ -160,6 +160,14 @@ func ownerOfNode(file string) owner {
 	return ofPackage
 }
 
+// Frame returns the frame that is to blame, with its line: a function may fail in several ways. It returns "" if there is none.
+func (c *Crash) Frame() string {
+	if frame := c.Blame(); frame != nil {
+		return frame.Short()
+	}
+	return ""
+}
+
 // Blame returns the frame that most likely has the mistake: the innermost one of the program itself; without one, that of an installed
 // package, then that of a framework. It returns nil if all frames are of the language's library. It points into c.
 func (c *Crash) Blame() (f *Frame) {

@@ -357,7 +357,7 @@ func (j *judge) stackTrace(r *script.Received) {
 		if !found || j.weSent(c.Line, r) {
 			continue
 		}
-		j.report(RuleStackTrace, j.source(r), observe.FrameOf(&c), fmt.Sprintf(
+		j.report(RuleStackTrace, j.source(r), c.Frame(), fmt.Sprintf(
 			"The answer to %s has a stack trace, with the frame %s.", j.cause(r), jsonrpc.Quote(c.Line, 120)))
 		return
 	}

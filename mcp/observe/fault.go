@@ -18,10 +18,13 @@ const (
 	FaultSanitizer           // the report of a sanitizer
 )
 
+// Crash is a crash or trace that a program has written.
+type Crash = triage.Crash
+
 // Fault is what standard error says went wrong.
 type Fault struct {
 	Kind FaultKind
-	triage.Crash
+	Crash
 }
 
 // FindFault reads the end of standard error. The zero fault means that nothing looks wrong.
@@ -50,17 +53,6 @@ func faultIn(text []byte, ended bool) (f Fault) {
 		f.Kind = FaultPanic
 	}
 	return f
-}
-
-// Frame returns the frame that is to blame, with its line: a function may fail in several ways. It returns "" if there is none.
-func (f *Fault) Frame() string { return FrameOf(&f.Crash) }
-
-// FrameOf returns the frame of a crash or trace that is to blame, "" if there is none.
-func FrameOf(c *triage.Crash) string {
-	if frame := c.Blame(); frame != nil {
-		return frame.Short()
-	}
-	return ""
 }
 
 // Place names where a fault arose in a way that stays the same from run to run: the frame that is to blame, else the words of the line
