@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -31,21 +32,26 @@ func textFigures(b *bytes.Buffer, s *view.State) {
 		if p.Key == "" || len(p.Rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(b, "%s\n", plain.Line(p.Title))
-		t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-		for _, row := range append([][]string{p.Head}, p.Rows[:min(len(p.Rows), textRows)]...) {
-			cells := make([]string, len(row))
-			for j := range row {
-				cells[j] = plain.Line(row[j])
-			}
-			fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
-		}
-		_ = t.Flush() // to memory
+		_ = TextTable(b, p, textRows) // to memory
 		if n := len(p.Rows) - textRows; n > 0 {
 			fmt.Fprintf(b, "  and %d more: teasel show\n", n)
 		}
 		b.WriteByte('\n')
 	}
+}
+
+// TextTable prints a panel with its first rows, so many at most.
+func TextTable(w io.Writer, p *view.Panel, most int) error {
+	fmt.Fprintf(w, "%s\n", plain.Line(p.Title))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{p.Head}, p.Rows[:min(len(p.Rows), most)]...) {
+		cells := make([]string, len(row))
+		for i := range row {
+			cells[i] = plain.Line(row[i])
+		}
+		fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
+	}
+	return t.Flush()
 }
 
 // jsonTable is a table of figures: of each row the names first, as texts, then numbers.

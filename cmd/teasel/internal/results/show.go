@@ -28,7 +28,6 @@ import (
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
-	"github.com/teaselfuzz/teasel/view"
 )
 
 // show is what the verb show was told to show, and how.
@@ -242,8 +241,11 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	if err := t.Flush(); err != nil {
 		return exit.Failure(err)
 	}
-	if err := writePanels(w, k.PanelsOf(&m, dir.Path(), s.Entries)); err != nil {
-		return err
+	for _, p := range k.PanelsOf(&m, dir.Path(), s.Entries) {
+		fmt.Fprintln(w)
+		if err := report.TextTable(w, &p, len(p.Rows)); err != nil {
+			return exit.Failure(err)
+		}
 	}
 	for _, f := range s.Findings {
 		path, flaky := dir.FindingPath(f.ID()), ""
@@ -265,23 +267,4 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 func listFinding(w io.Writer, f *teasel.Finding, remark, path string) {
 	fmt.Fprintf(w, "\n%s  %s  %s%s\n  %s\n  teasel repro %s\n", f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), remark,
 		plain.Line(f.Message), plain.Quote(path))
-}
-
-// writePanels prints panels as tables.
-func writePanels(w io.Writer, panels []view.Panel) error {
-	for _, p := range panels {
-		fmt.Fprintf(w, "\n%s\n", plain.Line(p.Title))
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, row := range append([][]string{p.Head}, p.Rows...) {
-			cells := make([]string, len(row))
-			for i := range row {
-				cells[i] = plain.Line(row[i])
-			}
-			fmt.Fprintf(t, "  %s\n", strings.Join(cells, "\t"))
-		}
-		if err := t.Flush(); err != nil {
-			return exit.Failure(err)
-		}
-	}
-	return nil
 }
