@@ -94,6 +94,10 @@ func TestOwnFrames(t *testing.T) {
 		{"a function above a template", "f::$_0::operator():7", append(aborted, Frame{Function: "f::$_0::operator()", File: "a.cc", Line: 7}, thread("$_0"), started)},
 		{"a specialisation of the program's", "std::hash<Key>::operator():3 < find", append(aborted, Frame{Function: "std::hash<Key>::operator()", File: "key.h", Line: 3},
 			Frame{Function: "std::_Hashtable<Key>::find", File: "/usr/include/c++/12/bits/hashtable.h", Line: 9}, Frame{Function: "find", File: "a.cc", Line: 8})},
+		{"line tables alone", "audit:7", append(aborted,
+			Frame{Function: "__gthread_mutex_lock", File: "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/x86_64-linux-gnu/c++/12/bits/gthr-default.h", Line: 749},
+			Frame{Function: "lock_guard", File: "/usr/include/c++/12/bits/std_mutex.h", Line: 229}, Frame{Function: "audit", File: "d.cc", Line: 7})},
+		{"libc++", "parse:4", append(aborted, Frame{Function: "__throw_out_of_range", File: "/usr/lib/llvm-14/include/c++/v1/string", Line: 9}, Frame{Function: "parse", File: "d.cc", Line: 4})},
 		{"a stripped library", "libx.so+0x1234 < main", append(aborted, Frame{Module: "/x/libx.so", Offset: 0x1234}, Frame{Function: "main", File: "a.cc", Line: 8})},
 		{"noexcept", "f:3", append(aborted, Frame{Function: "__clang_call_terminate", Module: "/x/target"}, Frame{Function: "f", File: "a.cc", Line: 3})},
 	} {

@@ -60,8 +60,10 @@ var (
 		"liblsan", "libclang_rt.", "ld-musl", "libc.musl"}
 	// cxxPrefixes begin the names of C++'s library, and of functions of the program itself that are inlined into its templates, or that
 	// specialise them: those have a file of the program's.
-	cxxPrefixes     = [...]string{"std::", "__gnu_cxx::"}
-	systemHeader    = regexp.MustCompile(`^/usr/|/include/c\+\+/`)
+	cxxPrefixes  = [...]string{"std::", "__gnu_cxx::"}
+	systemHeader = regexp.MustCompile(`^/usr/|/include/c\+\+/`)
+	// cxxSource are the headers of C++'s library. With -gline-tables-only the names of functions that are inlined lack their namespaces.
+	cxxSource       = regexp.MustCompile(`/include/([^/]+/)?c\+\+/`)
 	libraryPrefixes = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
 		"__lsan", "__tsan", "__wrap_", "teasel_", "__sanitizer::", "__asan::", "__ubsan::", "__msan::",
 		"<std::", "__cxxabiv1::", "__cxa_", "_Unwind_", "__rust", "_rust", "rust_begin_unwind", "rust_panic", "libfuzzer_sys::",
@@ -114,7 +116,7 @@ func (f Frame) InLibrary() bool {
 			return true
 		}
 	}
-	return libraryFunctions[f.Function] || rustSource.MatchString(f.File) || f.Module == "" && f.Function == "" && f.File == ""
+	return libraryFunctions[f.Function] || cxxSource.MatchString(f.File) || rustSource.MatchString(f.File) || f.Module == "" && f.Function == "" && f.File == ""
 }
 
 func (f Frame) inLibraryModule() bool { return hasPrefix(filepath.Base(f.Module), libraryModules[:]) }
