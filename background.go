@@ -11,9 +11,9 @@ import (
 )
 
 // background reproduces and minimises findings on an executor of its own while its worker fuzzes. Of the pending jobs it
-// steps the one that costs least for what it is worth: a quick finding is confirmed immediately,
-// however many slow ones there are, and no finding waits for the minimising of another that is no worse. Where runs are counted there is no background, because the clock
-// decides when its jobs end.
+// steps the one that costs least for what it is worth: a quick finding is confirmed immediately, however many slow ones there are, and no
+// finding waits for the minimising of another that is no worse. With a limit on runs there is no background, because the clock decides when
+// its jobs end.
 type background[T any] struct {
 	runner[T]
 	opened  bool
@@ -101,8 +101,8 @@ func (b *background[T]) collect() []report[T] {
 	return rs
 }
 
-// finish lets the background go on for a time, and longer while findings that are more than low are unconfirmed. minimizeOnly says that no more findings are wanted: then it only minimises those
-// that are published.
+// finish lets the background go on for a time, and longer while findings that are more than low are unconfirmed. minimizeOnly says that no
+// more findings are wanted: then it only minimises those that are published.
 func (b *background[T]) finish(grace, longer time.Duration, minimizeOnly bool) {
 	b.mu.Lock()
 	b.until, b.minimizeOnly = time.Now().Add(grace), minimizeOnly

@@ -103,9 +103,9 @@ func (w *Worker[T]) Commit(ctx context.Context) error {
 	return w.Flush(ctx)
 }
 
-// chance is Commit for an input that was made at random: there are others like it, so that it is left out while known faults take more than
-// their share and it looks like them. What a stage makes in an order of its own is made once, and always runs.
-func (w *Worker[T]) chance(ctx context.Context) error {
+// commitRandom is Commit for an input that was made at random. It is left out if it looks like known faults while they take more than their
+// share, for there will be others like it. What a stage makes in an order of its own is made once, and always runs.
+func (w *Worker[T]) commitRandom(ctx context.Context) error {
 	if w.avoid.active && w.avoids(w.filling.ins[w.fill]) {
 		return nil
 	}

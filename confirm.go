@@ -132,9 +132,6 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	return in, false
 }
 
-// together is what a [Joiner] may have for inputs that a target may work on at once.
-type together[T any] interface{ Together(in T) T }
-
 // sequences returns ever more of the inputs that a target has run, the last ones, and the same joined into one: the last few first, but
 // at least so many. Where that can be, the parts of each are then sent at once, too: it may take two at the same time.
 func (q *requester[T]) sequences(ran []T, least int) iter.Seq2[[]T, T] {
@@ -149,7 +146,7 @@ func (q *requester[T]) sequences(ran []T, least int) iter.Seq2[[]T, T] {
 			past := ran[len(ran)-n:]
 			long, _, err := cloneInput(q.codec, join.Join(past))
 			ok = err == nil && yield(past, long)
-			if at, is := q.mut.(together[T]); ok && is && n <= mostTogether {
+			if at, is := q.mut.(pipelined[T]); ok && is && n <= mostTogether {
 				ok = yield(past, at.Together(long))
 			}
 		}

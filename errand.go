@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// An Errand asks a worker to confirm and minimise a finding on behalf of somebody who cannot decode its input: the parent
-// of a worker process that has died of it, or an earlier run or another machine that had no time for it. The worker that takes it may die of it as well. The finding is confirmed if the worker's
-// detectors report one with the same [Finding.ID]. If its input or history cannot be decoded, it is reported as unconfirmed.
+// An Errand asks a worker to confirm and minimise a finding on behalf of somebody who cannot decode its input: the parent of a worker
+// process that has died of it, or an earlier run or another machine that had no time for it. The worker that takes it may die of it as well.
+// The finding is confirmed if the worker's detectors report one with the same [Finding.ID]. If its input or history cannot be decoded, it is
+// reported as unconfirmed.
 type Errand struct {
 	ID      uint64   // of the errand, given by [Hub.Errand]
 	Finding Finding  // with the encoded input to confirm

@@ -84,8 +84,8 @@ func (s *Stats) KnownShare() float64 {
 }
 
 // A Reporter receives events, one at a time. When it returns from [EventFound] the finding is safe. An error ends the campaign; the
-// reporters after it are still called, and see in Finding.Unsaved that the finding is not safe. It must not call the [Hub], which waits for it. It may keep what an event holds, and must not
-// change it: the hub and the other reporters have the same slices.
+// reporters after it are still called, and see in Finding.Unsaved that the finding is not safe. It must not call the [Hub], which waits for
+// it. It may keep what an event holds, and must not change it: the hub and the other reporters have the same slices.
 type Reporter interface {
 	Report(Event) error
 }

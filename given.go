@@ -2,9 +2,10 @@ package teasel
 
 import "context"
 
-// seedCases are the seeds of a worker, as they were given. A seed is worth mutating whatever it reaches: features show only what is
-// instrumented, so that one that reaches nothing new may be all there is to go by, and of one that is kept, trimming has removed what
-// it does not need for its features. They are in no pool and are not saved: the next run is given them again.
+// seedCases are the seeds of a worker, as they were given. Each is mutated whatever it reaches. Features show only what is instrumented: if the
+// code with the bug is not, a seed that leads there reaches nothing new, and no testcase would be made from it. And trimming removes from a
+// seed that is kept what its features do not need, which the bug may need. Seeds are in no pool and are not saved: the next run is given
+// them again.
 type seedCases[T any] struct {
 	list []*Testcase[T]
 	news uint64 // executions when a testcase was kept last that was made from another one; 0: there was none

@@ -20,7 +20,8 @@ type Mutator[T any] interface {
 }
 
 // An Undoer is a [Mutator] that changes an input in place. Changes stack: Undo takes back the last one that was not
-// yet taken back, after which the input is equal to what it was before, in the same memory or other. A worker with an undoer and an executor without batches copies no input at all.
+// yet taken back, after which the input is equal to what it was before, in the same memory or other. A worker with an undoer and an executor
+// without batches copies no input at all.
 type Undoer[T any] interface {
 	Change(r *Rand, in *T)
 	Undo(in *T)
@@ -47,14 +48,18 @@ type Crosser[T any] interface {
 
 // A Joiner is a [Mutator] of inputs that are sequences, such as messages of a dialogue. Join puts inputs one after another
 // into one, so that one input reproduces a fault that several of them caused together. Parts returns the length of the
-// sequence, and Keep a copy of an input that has only some of its parts, by their numbers in ascending order. Where the target dies of a part of an input, and another finding is reported for that, the finding for the whole
-// input is dropped, because it blames the wrong message. Of inputs that a target may work on at once, a Joiner may have a method
-// Together(in T) T as well: the same parts, each sent before the one before it is answered.
+// sequence, and Keep a copy of an input that has only some of its parts, by their numbers in ascending order. Where the target dies of a
+// part of an input, and another finding is reported for that, the finding for the whole input is dropped, because it blames the wrong
+// message. If the target may work on several inputs at once, a Joiner has a method Together as well.
 type Joiner[T any] interface {
 	Join(ins []T) T
 	Parts(in T) int
 	Keep(in T, parts []int) T
 }
+
+// pipelined is a [Joiner] for a target that may work on several inputs at once. Together returns an input with the same parts, each of which
+// is sent before the one before it is answered.
+type pipelined[T any] interface{ Together(in T) T }
 
 // An Indexer is a [Mutator] that takes parts of other testcases, such as sub-values of the same type. Kept is called for every
 // testcase that its worker keeps, Dropped for every one that it evicts. The input is lent for the call.

@@ -77,7 +77,7 @@ type Observation struct {
 	Ask       Ask
 	Exit      Exit      // must be set; an unset one ends the campaign with an error
 	Runs      uint32    // how many executions it counts for; an executor may say 0
-	Short     bool      // with ExitHang: the executor has ended it before its time limit, to save time; it is confirmed with all of it, beside the campaign where there is a background
+	Short     bool      // with ExitHang: the executor has ended it before its time limit, to save time; it is confirmed with the full time limit, on the background executor if there is one
 	Expensive bool      // the target had to be started, or a time limit passed: the input is calibrated with one execution and never trimmed
 	Messages  uint32    // of a conversation, that the target was sent; 0: the kind does not count any
 	Work      uint64    // how much the target did, in a unit that is the same in each run, such as instructions or edges; 0: unknown
