@@ -217,19 +217,7 @@ func (g *group) judge() {
 // all, those that it has answered last. It takes the engine, and fresh servers, to find out which it was.
 func (g *group) ended(f waitEnd) (todo []*talk) {
 	e := g.e
-	var suspects, begun []*talk
-	for _, h := range g.halves {
-		for _, k := range h.talks {
-			if f == waitEnded {
-				k.retract()
-			}
-			if k.t.FirstUnanswered() != nil {
-				suspects = append(suspects, k)
-			} else {
-				begun = append(begun, k)
-			}
-		}
-	}
+	suspects, begun := g.inFlight(f)
 	if g.begun == 1 && len(suspects) == 1 {
 		suspects[0].noteEnd(f)
 		suspects[0].explain() // while it can be seen
@@ -275,6 +263,23 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 		todo = append(todo, k)
 	}
 	return append(todo, g.todo...)
+}
+
+// inFlight returns the talks in flight when the server has ended: those with a line that it has not answered, and the others.
+func (g *group) inFlight(f waitEnd) (unanswered, answered []*talk) {
+	for _, h := range g.halves {
+		for _, k := range h.talks {
+			if f == waitEnded {
+				k.retract()
+			}
+			if k.t.FirstUnanswered() != nil {
+				unanswered = append(unanswered, k)
+			} else {
+				answered = append(answered, k)
+			}
+		}
+	}
+	return unanswered, answered
 }
 
 // giveUp ends a talk whose answers have not come.
