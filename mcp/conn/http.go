@@ -44,10 +44,8 @@ type HTTP struct {
 	events  chan event
 	timer   *time.Timer
 
-	session string // Mcp-Session-Id
-	version string // MCP-Protocol-Version
-	posts   string // with Events, the target of requests; "": the stream has not named it yet
-	asked   bool   // for that stream
+	agreed
+	stream
 	body    []byte // of a message that goes on
 	queue   []*request
 	idle    []*link
@@ -59,6 +57,18 @@ type HTTP struct {
 	numbers int64       // of exchanges that were given out
 	total   int64
 	ended   error // why nothing more comes; nil: something may
+}
+
+// agreed is what the head of each request says of the session.
+type agreed struct {
+	session string // Mcp-Session-Id
+	version string // MCP-Protocol-Version
+}
+
+// stream is what is known of the one on which a server says all with [HTTPConfig.Events].
+type stream struct {
+	posts string // the target of requests; "": the stream has not named it yet
+	asked bool   // for the stream
 }
 
 var _ Conn = (*HTTP)(nil)
