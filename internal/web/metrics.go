@@ -15,15 +15,13 @@ func Metrics(s view.State) []byte {
 	f := &s.Figures
 	m.family("teasel_info", "gauge", "What is fuzzed; always 1.")
 	m.sample("teasel_info", 1, "kind", s.Kind, "target", s.Target, "version", s.Teasel, "seed", strconv.FormatUint(s.Seed, 10))
-	running := 0.0
-	if s.Running {
-		running = 1
-	}
+	flag := map[bool]float64{true: 1}
 	for _, g := range []struct {
 		name, kind, help string
 		value            float64
 	}{
-		{"teasel_running", "gauge", "1 while the campaign runs.", running},
+		{"teasel_running", "gauge", "1 while the campaign runs, also while it is paused.", flag[s.Running]},
+		{"teasel_paused", "gauge", "1 while the campaign is paused.", flag[s.Running && s.Status == "paused"]},
 		{"teasel_elapsed_seconds", "counter", "Run time, earlier runs included.", f.Elapsed},
 		{"teasel_executions_total", "counter", "Executions.", float64(f.Executions)},
 		{"teasel_messages_total", "counter", "Messages that a server was sent.", float64(f.Messages)},
