@@ -23,7 +23,7 @@ var httpRules = []string{
 }
 
 // eventRules are those of which it has one where it answers with event streams.
-var eventRules = []string{judge.RuleHTTPEventID, check.RuleReplay}
+var eventRules = []string{judge.RuleHTTPEventID, check.RuleReplay, judge.RuleHTTPBroadcast}
 
 // statelessRules are the same in the version without a handshake, which has no sessions.
 var statelessRules = []string{

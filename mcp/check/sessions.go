@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/conn"
@@ -59,6 +60,15 @@ func checkSessions(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	both("same ids", pairs...)
 	both("streams", script.Step{Head: "GET", NoWait: true}, script.Step{Head: "GET\n" + otherHead, NoWait: true},
 		markedCall(`"@id"`, "a90", ""), markedCall(`"@id"`, "b90", otherHead))
+	asked := []script.Step{{Head: "GET", NoWait: true}, {Head: "GET", NoWait: true}, markedCall(`"@id"`, "a94", "")}
+	for _, t := range b.Tools { // whose progress comes on one stream
+		if t.Reads && !t.Slow {
+			line := strings.Replace(string(t.Call()), `"params":{`, `"params":{"_meta":{"progressToken":"`+ControlName+`a95"},`, 1)
+			asked = append(asked, script.SendText(line))
+			break
+		}
+	}
+	both("several streams", append(asked, script.SendText(list))...)
 	resume := "GET\nLast-Event-ID: " + fmt.Sprintf(afterEvent, otherStep+2)
 	again := []script.Step{markedCall(`"@id"`, "a92", ""), markedCall(`"@id"`, "a93", ""), {Head: resume, NoWait: true}}
 	for range resumeTime { // nothing says when a stream has no more to repeat

@@ -237,6 +237,7 @@ func (j *judge) received(i int) {
 	j.leaks(r)
 	j.streamed(r)
 	j.eventID(i)
+	j.broadcast(i)
 	switch r.Message.Class {
 	case jsonrpc.ClassRequest:
 		j.serverRequest(r)

@@ -60,6 +60,9 @@ var httpRules = []teasel.Rule{
 	{ID: RuleHTTPEventID, Severity: teasel.Low, Title: "Two events of a session have one id",
 		Help:   "Two server-sent events of one session, which are not the same message, have the same id.\n\nA client that has lost its connection asks for what came after an id, in any of the streams: with two of them it gets the wrong messages, or none.\n\nCount events for a whole session, or have the name of the stream in the id.",
 		Source: transportSource + "#resumability-and-redelivery"},
+	{ID: RuleHTTPBroadcast, Severity: teasel.Medium, Title: "Message is sent on several streams",
+		Help:   "The server sent one message, a request or the progress of one, on several streams of a session that were open at a time.\n\nThe client answers a request twice, and takes one message for several.\n\nSend each message on one stream: that of the request it belongs to, else one of those of a GET.",
+		Source: transportSource + "#multiple-connections"},
 	{ID: check.RuleReplay, Severity: teasel.Medium, Title: "Resumed stream has the messages of another",
 		Help:   "A client asked for the rest of one stream by Last-Event-ID, and got messages of another stream of its session as well.\n\nMessages come twice, and an answer to where nobody waits for it.\n\nKeep events by stream, and repeat those of the stream that the id belongs to.",
 		Source: transportSource + "#resumability-and-redelivery"},
@@ -268,6 +271,33 @@ func (j *judge) eventID(i int) {
 			continue
 		}
 		j.report(RuleHTTPEventID, subjectHTTP, "", fmt.Sprintf("%s and %s are events with the id %s.", jsonrpc.Cut(o.Raw, 120), jsonrpc.Cut(r.Raw, 120), jsonrpc.Quote([]byte(r.EventID), 40)))
+		return
+	}
+}
+
+// broadcast holds a message against those before it on other streams of the session. Only what is unique is: a request of the server's by
+// its id, and progress, which has to rise, of a request that is the only one with its token.
+func (j *judge) broadcast(i int) {
+	r := &j.t.Received[i]
+	switch {
+	case r.Via == 0 || j.isResumed(r):
+		return
+	case r.Message.Class == jsonrpc.ClassRequest && j.session.HasID:
+	case r.Message.Method == "notifications/progress":
+		s, _ := j.tokenOwner(r.Message.Params.Get("progressToken"))
+		if s == nil || s.Taken {
+			return
+		}
+	default:
+		return
+	}
+	for k := range i {
+		o := &j.t.Received[k]
+		if o.Via == 0 || o.Via == r.Via || !bytes.Equal(o.Raw, r.Raw) || j.isResumed(o) || check.SessionOf(j.t, o.Via-1) != check.SessionOf(j.t, r.Via-1) {
+			continue
+		}
+		j.report(RuleHTTPBroadcast, subjectHTTP, "", fmt.Sprintf("%s came in the responses to %s and to %s.", jsonrpc.Cut(r.Raw, 160),
+			j.t.Spoken(&j.t.Sent[o.Via-1]), j.t.Spoken(&j.t.Sent[r.Via-1])))
 		return
 	}
 }

@@ -95,6 +95,7 @@ const (
 	RuleHTTPStatus        = "mcp/http-error-status"
 	RuleHTTPGetAnswer     = "mcp/http-stream-answer"
 	RuleHTTPEventID       = "mcp/http-event-id"
+	RuleHTTPBroadcast     = "mcp/http-broadcast"
 	RuleHTTPHost          = "mcp/http-host"
 	RuleHTTPRequestType   = "mcp/http-request-type"
 	RuleHTTPFraming       = "mcp/http-framing"

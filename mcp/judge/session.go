@@ -75,7 +75,7 @@ func (j *judge) progress(i int, r *script.Received) {
 	if s.Taken { // it may be the other's
 		return
 	}
-	if s.Answer >= 0 && s.Answer < i && !script.IsTask(s, &j.answer(s).Message) {
+	if s.Answer >= 0 && s.Answer < i && ordered(j.answer(s), r) && !script.IsTask(s, &j.answer(s).Message) {
 		j.report(RuleProgress, j.subject(s), "late", fmt.Sprintf("The notification %s came after the request was answered.", jsonrpc.Cut(r.Raw, 160)))
 		return
 	}
@@ -86,7 +86,7 @@ func (j *judge) progress(i int, r *script.Received) {
 	}
 	for k := i - 1; k >= 0; k-- {
 		before := &j.t.Received[k].Message
-		if before.Method != r.Message.Method || !token.Equal(before.Params.Get("progressToken")) {
+		if !ordered(&j.t.Received[k], r) || before.Method != r.Message.Method || !token.Equal(before.Params.Get("progressToken")) {
 			continue
 		}
 		if last, ok := jsonrpc.Number(before.Params.Get("progress").Text); before.Params.Get("progress") != nil && ok && value.Cmp(last) <= 0 {
@@ -96,6 +96,9 @@ func (j *judge) progress(i int, r *script.Received) {
 		return
 	}
 }
+
+// ordered reports whether the order in which two messages have come is that in which they were sent: over HTTP, on one stream.
+func ordered(a, b *script.Received) bool { return a.Via == b.Via }
 
 // tokenOwner returns the request that gave out a token, if it is the only one, else one whose token has the same
 // characters in another type.

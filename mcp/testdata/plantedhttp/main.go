@@ -30,8 +30,9 @@ type server struct {
 	mu         sync.Mutex
 	sessions   map[string]bool // false: ended
 	count      int
-	asked      map[string]string // the name that was asked for last under an id
-	kept       []event           // of all sessions
+	asked      map[string]string      // the name that was asked for last under an id
+	kept       []event                // of all sessions
+	streams    map[chan string]string // their sessions
 }
 
 type message struct {
@@ -48,7 +49,7 @@ func (m *message) text(name string) (text string) {
 
 func main() {
 	port := flag.Int("port", 0, "port to listen on, on this machine")
-	s := &server{sessions: map[string]bool{}, asked: map[string]string{}}
+	s := &server{sessions: map[string]bool{}, asked: map[string]string{}, streams: map[chan string]string{}}
 	flag.BoolVar(&s.clean, "clean", false, "have no bug")
 	flag.BoolVar(&s.sse, "sse", false, "answer with event streams")
 	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, which has no handshake and no sessions")
@@ -107,6 +108,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.end(w, r)
 	case r.Method == "GET" && s.sse && r.Header.Get("Last-Event-ID") != "":
 		s.resume(w, r)
+	case r.Method == "GET" && s.sse && !s.stateless && (!s.clean || !s.refused(w, r)):
+		s.stream(w, r)
+	case r.Method == "GET" && s.sse && !s.stateless: // refused
 	case r.Method == "GET" && !s.clean: // bug: no stream, and no 405
 		io.WriteString(w, "{}")
 	default:
@@ -253,6 +257,7 @@ func (s *server) request(w http.ResponseWriter, r *http.Request, m *message) {
 		}
 		ok(list)
 	case "tools/call":
+		s.progress(w.Header().Get(sessionHeader), m)
 		s.call(w, m)
 	default:
 		status := http.StatusOK

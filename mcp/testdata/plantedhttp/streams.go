@@ -24,6 +24,56 @@ func (s *server) keep(session string, request json.RawMessage, body []byte) (id 
 	return id
 }
 
+// stream sends on the stream of a GET what there is to send, until the client closes it.
+func (s *server) stream(w http.ResponseWriter, r *http.Request) {
+	messages := make(chan string, 64)
+	s.mu.Lock()
+	s.streams[messages] = r.Header.Get(sessionHeader)
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.streams, messages)
+	}()
+	w.Header().Set("Content-Type", "text/event-stream")
+	for w.(http.Flusher).Flush(); ; w.(http.Flusher).Flush() {
+		select {
+		case body := <-messages:
+			fmt.Fprintf(w, "data: %s\n\n", body)
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// progress sends the progress of a request that asks for it, on a stream of its session.
+func (s *server) progress(session string, m *message) {
+	var meta map[string]json.RawMessage
+	var token any
+	if json.Unmarshal(m.Params["_meta"], &meta) != nil || json.Unmarshal(meta["progressToken"], &token) != nil {
+		return
+	}
+	number, isNumber := token.(float64)
+	if _, isText := token.(string); !isText && (!isNumber || number != float64(int(number))) {
+		return
+	}
+	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": map[string]any{"progressToken": meta["progressToken"], "progress": 1}})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for messages, of := range s.streams {
+		if of != session {
+			continue
+		}
+		select {
+		case messages <- string(body):
+		default: // it is not read
+		}
+		if s.clean { // bug: on all of them
+			return
+		}
+	}
+}
+
 // resume answers with what a stream has behind an event, of which there is nothing.
 func (s *server) resume(w http.ResponseWriter, r *http.Request) {
 	if s.refused(w, r) {
