@@ -294,19 +294,20 @@ func (p *reproducer[T]) simplify(in T, budget int) {
 		slice := min(budget, minimizeSlice)
 		simple, done := p.slice(in, &slice)
 		simpler := p.q.mut.Complexity(simple) < p.q.mut.Complexity(in)
+		minimal := done
 		if simpler && !p.attempt(simple, true, false) {
 			if !p.starts { // what this slice has cost is not counted: it has only shown that
 				p.starts, p.next = true, 0
 				continue
 			}
-			simpler = false
+			simpler, minimal = false, false
 		}
 		budget -= min(budget, minimizeSlice) - slice
 		if simpler {
 			in = simple
 			p.setInput(in)
 		}
-		p.r.finding.Minimal = done
+		p.r.finding.Minimal = minimal
 		if simpler || done || !published {
 			p.publish(in)
 			published = true

@@ -56,6 +56,7 @@ func (s *findingSet) judge(f *Finding) findingVerdict {
 		return findingBetter
 	}
 	if by := s.coverOf(f); by != nil {
+		delete(s.notConfirmed, id)
 		if s.addOccurrences(by.ID(), f.Occurrences); len(s.covered) < severityFindings {
 			s.covered[id] = by.ID()
 		}
@@ -114,13 +115,27 @@ func (s *findingSet) addOccurrences(id string, times uint64) {
 func (s *findingSet) addUnconfirmed(f *Finding) bool {
 	id := f.ID()
 	old, known := s.notConfirmed[id]
-	if s.byID[id] != nil || !known && len(s.notConfirmed) >= severityFindings {
+	if s.byID[id] != nil || !known && s.unconfirmedOf(f.Severity) >= severityFindings {
 		return false
 	}
 	if f.Tries == 0 || !known {
 		s.notConfirmed[id] = *f
 	}
 	return !known || f.Tries == 0 && old.Tries > 0
+}
+
+// unconfirmedOf returns how many findings of a severity were not confirmed, if there are many in all: the many of one severity must not
+// hide those of another.
+func (s *findingSet) unconfirmedOf(severity Severity) (n int) {
+	if len(s.notConfirmed) < severityFindings {
+		return 0
+	}
+	for _, f := range s.notConfirmed {
+		if f.Severity == severity {
+			n++
+		}
+	}
+	return n
 }
 
 // unconfirmed returns the findings that were not confirmed, the most severe first.

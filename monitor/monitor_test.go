@@ -178,9 +178,10 @@ func TestStream(t *testing.T) {
 	fmt.Fprint(w, "later ")
 	fmt.Fprint(tty, "first ")
 	s.GiveBack(true)
-	fmt.Fprint(w, "last")
-	got := make([]byte, len("first later last"))
-	if _, err := io.ReadFull(out, got); err != nil || string(got) != "first later last" {
+	fmt.Fprint(w, "last \x1b]0;mine\a\rover")
+	const want = `first later last \x1b]0;mine\x07\x0dover`
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(out, got); err != nil || string(got) != want {
 		t.Errorf("got %q, %v", got, err)
 	}
 	s.Lend()

@@ -1,11 +1,15 @@
 package monitor
 
 import (
+	"bytes"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/term"
+
+	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
 // Stream is the terminal behind a program's standard error, which can be lent to a full screen: what others write meanwhile is kept, and
@@ -27,18 +31,25 @@ func NewStream(f *os.File) io.Writer {
 	return &Stream{file: f}
 }
 
-// Write implements [io.Writer].
+// Write implements [io.Writer]. Whatever is written, by a target or a hub for example, controls the terminal in no other way than by
+// new lines, and by returning to the beginning of the line at its own beginning and end.
 func (s *Stream) Write(p []byte) (int, error) {
+	text := bytes.Trim(p, "\r")
+	at := bytes.Index(p, text)
+	written := slices.Concat(p[:at], []byte(plain.Text(string(text))), p[at+len(text):])
 	s.mu.Lock()
 	if s.lent || s.dead {
 		if s.lent && len(s.text) < maxPending {
-			s.text = append(s.text, p...)
+			s.text = append(s.text, written...)
 		}
 		s.mu.Unlock()
 		return len(p), nil
 	}
 	s.mu.Unlock()
-	return s.file.Write(p)
+	if _, err := s.file.Write(written); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Lend returns the terminal, to which nobody else writes until GiveBack.

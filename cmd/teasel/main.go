@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "teasel: %s\n", plain.Text(e.Err.Error())) // it may have words of a hub or of a target
 	}
 	if e.Hint != "" {
-		fmt.Fprintf(stderr, "hint: %s\n", e.Hint)
+		fmt.Fprintf(stderr, "hint: %s\n", plain.Text(e.Hint)) // or of a file
 	}
 	return e.Status
 }

@@ -222,13 +222,7 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	for _, k := range m.Skipped {
 		fmt.Fprintf(t, "skipped\t%s: %s\n", plain.Line(k.Subject), plain.Line(k.Reason))
 	}
-	for _, g := range s.Stages {
-		took := ""
-		if g.Time > 0 {
-			took = fmt.Sprintf(", %.1f s", g.Time.Seconds())
-		}
-		fmt.Fprintf(t, "stage %s\t%d executions, %d testcases found%s\n", plain.Line(g.Name), g.Executions, g.Kept, took)
-	}
+	listStages(t, s.Stages)
 	sum := dir.Summary()
 	if known := sum.KnownShare(); known > 0 {
 		fmt.Fprintf(t, "known\t%.0f%% of the time went into confirming, trimming, minimising, and inputs that crash or hang\n", 100*known)
@@ -261,6 +255,16 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 		listFinding(w, &f, " (unconfirmed)", dir.UnconfirmedPath(f.ID()))
 	}
 	return nil
+}
+
+func listStages(w io.Writer, stages []teasel.StageStats) {
+	for _, g := range stages {
+		took := ""
+		if g.Time > 0 {
+			took = fmt.Sprintf(", %.1f s", g.Time.Seconds())
+		}
+		fmt.Fprintf(w, "stage %s\t%d executions, %d testcases found%s\n", plain.Line(g.Name), g.Executions, g.Kept, took)
+	}
 }
 
 // listFinding prints a finding and the command that shows it again, given its file.
