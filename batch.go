@@ -38,7 +38,7 @@ type batches[T any] struct {
 	idle      []*batch[T] // the oldest first
 	weigher   Weigher[T]  // nil: each input counts as one
 	judged    *batch[T]   // the batch being judged; nil: a probe is
-	offset    int         // of the observations in it, see settle
+	offset    int         // of the observations in it, see judgeBatch
 }
 
 // mark says where in a batch the inputs of an origin begin.
@@ -146,12 +146,20 @@ func (w *Worker[T]) run(ctx context.Context, b *batch[T]) error {
 	if w.over || w.spent() {
 		return ErrStop
 	}
-	return w.settle(ctx, b, false)
+	return w.settle(ctx, b)
 }
 
-// settle judges what has come back of a batch, executes the inputs that have not run, and serves the jobs. When the worker ends without
-// executing anything more, it only judges.
-func (w *Worker[T]) settle(ctx context.Context, b *batch[T], ends bool) error {
+// settle judges what has come back of a batch, executes the inputs that have not run, and serves the jobs.
+func (w *Worker[T]) settle(ctx context.Context, b *batch[T]) error {
+	if err := w.judgeBatch(ctx, b, false); err != nil {
+		return err
+	}
+	return w.triage(ctx, w.pipe == nil || w.pressing())
+}
+
+// judgeBatch judges what has come back of a batch, and executes the inputs that have not run, unless the worker ends without executing anything
+// more.
+func (w *Worker[T]) judgeBatch(ctx context.Context, b *batch[T], ends bool) error {
 	w.judged = b
 	before := w.executions
 	lost, err := w.observe(ctx, 0, b.ins[:b.ran], b.obs[:b.ran])
@@ -166,10 +174,7 @@ func (w *Worker[T]) settle(ctx context.Context, b *batch[T], ends bool) error {
 	if lost { // also where a failure of ours came after it
 		err = errors.Join(err, w.bisect(b.ins[:b.n], b.obs[:b.n], w.originOf))
 	}
-	if err != nil || ends {
-		return err
-	}
-	return w.triage(ctx, w.pipe == nil || w.pressing())
+	return err
 }
 
 // credit adds the executions of a batch to the statistics of the stages that made it.
@@ -241,7 +246,7 @@ func (w *Worker[T]) submit(ctx context.Context, b *batch[T]) error {
 	if before == nil {
 		return nil
 	}
-	return w.settle(ctx, before, false)
+	return w.settle(ctx, before)
 }
 
 // await waits for the batch in flight, and leaves it to be judged.
@@ -285,7 +290,7 @@ func (w *Worker[T]) finishInFlight(ctx context.Context) error {
 	if err := w.collectLate(ctx); err != nil {
 		return err
 	}
-	return w.settle(ctx, b, false)
+	return w.settle(ctx, b)
 }
 
 // judgeInFlight waits for the batch in flight, when the worker ends without executing anything more, and judges the observations
@@ -297,7 +302,7 @@ func (w *Worker[T]) judgeInFlight(ctx context.Context) error {
 	}
 	_ = w.await(ctx) // a failure has ended the worker already, or ends it now
 	w.inFlight = nil
-	return w.settle(ctx, b, true)
+	return w.judgeBatch(ctx, b, true)
 }
 
 // collectLate judges inputs whose observation was completed after their batch had been collected.

@@ -40,3 +40,18 @@ func TestProvenance(t *testing.T) {
 		t.Errorf("without minimising: findings %v, %v", s.Findings, err)
 	}
 }
+
+// What a mutator changes in place is compared with what it was before.
+func TestProvenanceOfUndoer(t *testing.T) {
+	for seed := range uint64(8) {
+		c := orders(inProcess{})
+		c.StopAfter, c.Runs, c.Seed = 1, 400_000, seed
+		s, err := c.Run(t.Context())
+		if err != nil || len(s.Findings) != 1 {
+			t.Fatalf("findings %v, %v", s.Findings, err)
+		}
+		if f := s.Findings[0]; f.Change == "" || f.Change == "nothing changed" {
+			t.Errorf("seed %d: by %s, %q", seed, f.Stage, f.Change)
+		}
+	}
+}

@@ -127,11 +127,14 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint
 	f.Stage = w.stages[from.stage].Name
 	if from.parent != nil {
 		f.Parent = from.parent.Key
-		if data, err := w.codec.Encode(from.parent.Input); err == nil {
-			f.Change = change.Of(data, f.Original)
+		if from.parent != w.changed {
+			w.explain(&f, from.parent)
 		}
 	}
 	j := w.findJob(in, history, f)
+	if w.changed != nil && from.parent == w.changed {
+		w.unexplained = append(w.unexplained, j)
+	}
 	j.parent, j.stage, j.cost, j.short = from.parent, from.stage, cost, short
 	w.seen.begin(w.seen.known[f.ID()])
 	if w.request != nil && w.request.class == classBisect {
@@ -150,6 +153,13 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint
 	}
 	w.begin(j)
 	return nil
+}
+
+// explain says by what change the input of a finding was made from a testcase.
+func (w *Worker[T]) explain(f *Finding, parent *Testcase[T]) {
+	if data, err := w.codec.Encode(parent.Input); err == nil {
+		f.Change = change.Of(data, f.Original)
+	}
 }
 
 // begin queues a job. A background gets all jobs that are slow, or of which a worker has died, and the others while it has

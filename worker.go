@@ -45,11 +45,13 @@ type Worker[T any] struct {
 	lostMany   bool           // it was reported that not all deaths are bisected
 	skipped    uint64         // inputs that could not be decoded
 
-	plan   []Stage[T]
-	stages []StageStats // by index in plan, then the rows below
-	from   origin[T]    // of the next input
-	energy float64
-	pace   float64 // share of the usual energy for a slow target
+	plan        []Stage[T]
+	stages      []StageStats // by index in plan, then the rows below
+	from        origin[T]    // of the next input
+	changed     *Testcase[T] // that an [Undoer] has changed in place for now; nil: none
+	unexplained []*job[T]    // of findings of inputs that were made so
+	energy      float64
+	pace        float64 // share of the usual energy for a slow target
 
 	pcg                  rand.PCG
 	rnd                  *Rand
@@ -276,24 +278,36 @@ func (w *Worker[T]) spent() bool { return w.limit > 0 && w.made() >= w.limit }
 
 // change runs tc with one to five changes made in place, and takes them back.
 func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
+	if w.over || w.spent() {
+		return ErrStop
+	}
 	r := w.rng(w.seed, w.state.Draws)
 	n := min(1+bits.TrailingZeros64(r.Uint64()), 5)
 	for range n {
 		w.undo.Change(r, &tc.Input)
 	}
-	b := w.filling
+	b, runs := w.filling, !w.avoid.active || !w.avoids(tc.Input)
 	var err error
-	if !w.avoid.active || !w.avoids(tc.Input) {
+	if runs {
 		w.state.Draws++
 		b.ins[0], b.n, b.origins = tc.Input, 1, append(b.origins[:0], mark[T]{0, w.from})
-		err = w.run(ctx, b)
+		w.changed = tc
+		err = w.judgeBatch(ctx, b, false)
+		w.changed = nil
 	}
 	for range n {
 		w.undo.Undo(&tc.Input)
 	}
 	var zero T
 	b.ins[0] = zero // the next slot must not share the testcase's memory
-	return err
+	for _, j := range w.unexplained {
+		w.explain(&j.finding, tc)
+	}
+	w.unexplained = w.unexplained[:0]
+	if err != nil || !runs {
+		return err
+	}
+	return w.triage(ctx, true)
 }
 
 // rerunLost runs alone each input of a probe that was in flight when the target died, since the stage needs an observation of each.
