@@ -94,12 +94,14 @@ func (c *Campaign) run(ctx context.Context, h *teasel.Hub) error {
 func (c *Campaign) tick(ctx context.Context, h *teasel.Hub, errands chan<- teasel.Errand) error {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
+	var waiting []teasel.Errand
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
 		}
+		waiting = handOn(errands, waiting)
 		if err := h.Progress(held()); err != nil {
 			return err
 		}
@@ -110,12 +112,7 @@ func (c *Campaign) tick(ctx context.Context, h *teasel.Hub, errands chan<- tease
 		if err != nil && ctx.Err() != nil {
 			return nil
 		}
-		for _, e := range s.Errands {
-			select {
-			case errands <- e:
-			default:
-			}
-		}
+		waiting = handOn(errands, append(waiting, s.Errands...))
 		s.Errands = nil // no worker takes them
 		if err == nil {
 			err = h.Take(s)
@@ -124,6 +121,19 @@ func (c *Campaign) tick(ctx context.Context, h *teasel.Hub, errands chan<- tease
 			return fmt.Errorf("pulling from the source: %w", err)
 		}
 	}
+}
+
+// handOn hands on what there is room for, and returns the rest: this machine has taken it, so that no other does.
+func handOn(errands chan<- teasel.Errand, waiting []teasel.Errand) []teasel.Errand {
+	for len(waiting) > 0 {
+		select {
+		case errands <- waiting[0]:
+			waiting = waiting[1:]
+		default:
+			return waiting
+		}
+	}
+	return nil
 }
 
 // held returns the bytes that we hold from the operating system.

@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/link"
 )
 
-// errandsHeld is how many errands wait at most. The others are left to other machines.
+// errandsHeld is how many errands wait beside the one that is done.
 const errandsHeld = 16
 
 // confirm takes errands until ctx ends, one at a time and beside the workers: a process that fuzzes does not run what it may die of. number is
