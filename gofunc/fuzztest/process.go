@@ -46,22 +46,18 @@ type death struct {
 
 // startProcess starts the test binary. It says nothing until the first batch.
 func startProcess(t *Target, m *memory) (*process, error) {
-	var ours, theirs [2]int
-	var err error
-	for _, pair := range [...]struct{ reader, writer *int }{{&theirs[0], &ours[0]}, {&ours[1], &theirs[1]}} {
-		var p [2]int
-		if e := syscall.Pipe2(p[:], syscall.O_CLOEXEC); e != nil {
-			err = errors.Join(err, fmt.Errorf("making a pipe: %w", e))
-		}
-		*pair.reader, *pair.writer = p[0], p[1]
+	var requests, answers [2]int // what is read and what is written
+	if err := syscall.Pipe2(requests[:], syscall.O_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("making a pipe: %w", err)
 	}
-	if err != nil {
-		return nil, err
+	if err := syscall.Pipe2(answers[:], syscall.O_CLOEXEC); err != nil {
+		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), syscall.Close(requests[0]), syscall.Close(requests[1]))
 	}
 	env := []string{agent.Environment + "=3,4,5", agent.TypesEnvironment + "=" + t.types()}
 	env = append(env, overlay.Collector(append(os.Environ(), t.Env...), t.memory())...)
-	files := []*os.File{os.NewFile(uintptr(theirs[0]), "request"), os.NewFile(uintptr(theirs[1]), "answer"), m.file}
-	p := &process{m: m, race: t.Race, request: ours[0], answer: ours[1]}
+	files := []*os.File{os.NewFile(uintptr(requests[0]), "request"), os.NewFile(uintptr(answers[1]), "answer"), m.file}
+	p := &process{m: m, race: t.Race, request: requests[1], answer: answers[0]}
+	var err error
 	if p.home, err = t.makeHome(); err == nil {
 		p.running, err = proc.Start(proc.Command{
 			Args:  append([]string{t.Binary}, t.arguments(true)...),

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/metrics"
 	"sync"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // Campaign is one run over a typed test. Test must be set. It is read only while it runs.
@@ -52,7 +52,7 @@ func (c *Campaign) Run(ctx context.Context) (teasel.Summary, error) {
 		cause = "values" // the workers have left by themselves
 	}
 	h.Stop(cause)
-	err = errors.Join(err, h.Progress(held()))
+	err = errors.Join(err, h.Progress(proc.Held()))
 	return h.Summary(), err
 }
 
@@ -102,7 +102,7 @@ func (c *Campaign) tick(ctx context.Context, h *teasel.Hub, errands chan<- tease
 		case <-t.C:
 		}
 		waiting = handOn(errands, waiting)
-		if err := h.Progress(held()); err != nil {
+		if err := h.Progress(proc.Held()); err != nil {
 			return err
 		}
 		if c.Source == nil || h.Summary().Waiting > 0 {
@@ -134,11 +134,4 @@ func handOn(errands chan<- teasel.Errand, waiting []teasel.Errand) []teasel.Erra
 		}
 	}
 	return nil
-}
-
-// held returns the bytes that we hold from the operating system.
-func held() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }

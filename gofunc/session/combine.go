@@ -76,6 +76,7 @@ func Sum(all []teasel.Stats) (sum teasel.Stats) {
 			sum.Stages[at].Executions += g.Executions
 			sum.Stages[at].Time += g.Time
 			sum.Stages[at].Kept += g.Kept
+			sum.Stages[at].Planned += g.Planned
 		}
 	}
 	if reached > 0 {
