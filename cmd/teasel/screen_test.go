@@ -20,7 +20,8 @@ type window struct {
 	socket string
 }
 
-func newWindow(t *testing.T, dir string) *window {
+// newWindow opens a window in a folder with a copy of the program, called teasel.
+func newWindow(t *testing.T) *window {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("TEASEL_REQUIRE_SERVERS") != "" {
@@ -28,6 +29,12 @@ func newWindow(t *testing.T, dir string) *window {
 		}
 		t.Skip("tmux is not installed; scripts/setup-test.sh installs it")
 	}
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyProgram(t, self, filepath.Join(dir, "teasel"))
 	w := &window{t, filepath.Join(dir, "tmux")}
 	w.do("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "-c", dir,
 		"env -u CI -u NO_COLOR LANG=C.UTF-8 LC_ALL=C.UTF-8 TERM=screen PS1='ready> ' bash --norc --noprofile")
@@ -72,13 +79,7 @@ func (w *window) await(texts ...string) {
 // A campaign in a terminal: every key, sizes, suspend and fg, Ctrl-C and kill. The terminal is usable afterwards.
 func TestScreenInTmux(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	copyProgram(t, self, filepath.Join(dir, "teasel"))
-	w := newWindow(t, dir)
+	w := newWindow(t)
 	w.keys("./teasel demo --duration 1h", "Enter")
 	w.await("mcp: teasel demo-server", "running", "[findings", "critical")
 	for _, step := range []struct{ key, shows string }{
@@ -129,13 +130,7 @@ func TestSandboxInTmux(t *testing.T) {
 	if err := conn.NamespaceAllowed(); err != nil {
 		t.Skip("this machine refuses namespaces:", err)
 	}
-	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	copyProgram(t, self, filepath.Join(dir, "teasel"))
-	w := newWindow(t, dir)
+	w := newWindow(t)
 	w.keys("./teasel native --sandbox --duration 1h -- cat", "Enter")
 	w.await("native: cat", "running", "[findings")
 	w.keys("p")
