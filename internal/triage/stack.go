@@ -60,8 +60,7 @@ var (
 		"liblsan", "libclang_rt.", "ld-musl", "libc.musl"}
 	// cxxPrefixes begin the names of C++'s library, and of functions of the program itself that are inlined into its templates, or that
 	// specialise them: those have a file of the program's.
-	cxxPrefixes  = [...]string{"std::", "__gnu_cxx::"}
-	systemHeader = regexp.MustCompile(`^/usr/|/include/c\+\+/`)
+	cxxPrefixes = [...]string{"std::", "__gnu_cxx::"}
 	// cxxSource are the headers of C++'s library. With -gline-tables-only the names of functions that are inlined lack their namespaces.
 	cxxSource       = regexp.MustCompile(`/include/([^/]+/)?c\+\+/`)
 	libraryPrefixes = [...]string{"__asan_", "__interceptor_", "__sanitizer", "__msan_", "__ubsan_", "__interception", "___interceptor_",
@@ -102,7 +101,7 @@ func (f Frame) InLibrary() bool {
 			return true
 		}
 	}
-	if hasPrefix(f.Function, cxxPrefixes[:]) && (f.File == "" || systemHeader.MatchString(f.File) || rustSource.MatchString(f.File)) {
+	if hasPrefix(f.Function, cxxPrefixes[:]) && (f.File == "" || strings.HasPrefix(f.File, "/usr/")) {
 		return true
 	}
 	if strings.HasPrefix(f.File, "<frozen ") || strings.HasPrefix(f.File, "node:") { // a module of Python's library, or of Node's
