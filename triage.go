@@ -125,22 +125,28 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint
 	}
 	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
 	f.Stage = w.stages[from.stage].Name
-	if from.parent != nil {
-		f.Parent = from.parent.Key
-		if from.parent != w.changed {
-			w.explain(&f, from.parent)
-		}
-	}
 	j := w.findJob(in, history, f)
-	if w.changed != nil && from.parent == w.changed {
-		w.unexplained = append(w.unexplained, j)
-	}
 	j.parent, j.stage, j.cost, j.short = from.parent, from.stage, cost, short
 	w.seen.begin(w.seen.known[f.ID()])
 	if w.request != nil && w.request.class == classBisect {
 		w.meter.known = 0
 	}
-	if f.Static {
+	if w.changed != nil {
+		w.changedJobs = append(w.changedJobs, j)
+		return nil
+	}
+	return w.start(j)
+}
+
+// start explains the finding of a new job, by which change its input was made of a testcase, and begins the job.
+func (w *Worker[T]) start(j *job[T]) error {
+	if j.parent != nil {
+		j.finding.Parent = j.parent.Key
+		if data, err := w.codec.Encode(j.parent.Input); err == nil {
+			j.finding.Change = change.Of(data, j.finding.Original)
+		}
+	}
+	if j.finding.Static {
 		j.outcome, j.finding.Tries = outcomeFound, w.c.tries()
 		j.finding.Stable = j.finding.Tries
 		return w.finish(j)
@@ -153,13 +159,6 @@ func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint
 	}
 	w.begin(j)
 	return nil
-}
-
-// explain says by what change the input of a finding was made from a testcase.
-func (w *Worker[T]) explain(f *Finding, parent *Testcase[T]) {
-	if data, err := w.codec.Encode(parent.Input); err == nil {
-		f.Change = change.Of(data, f.Original)
-	}
 }
 
 // begin queues a job. A background gets all jobs that are slow, or of which a worker has died, and the others while it has

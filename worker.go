@@ -49,7 +49,7 @@ type Worker[T any] struct {
 	stages      []StageStats // by index in plan, then the rows below
 	from        origin[T]    // of the next input
 	changed     *Testcase[T] // that an [Undoer] has changed in place for now; nil: none
-	unexplained []*job[T]    // of findings of inputs that were made so
+	changedJobs []*job[T]    // of findings of inputs that were made so, to start when the change is taken back
 	energy      float64
 	pace        float64 // share of the usual energy for a slow target
 
@@ -300,10 +300,10 @@ func (w *Worker[T]) change(ctx context.Context, tc *Testcase[T]) error {
 	}
 	var zero T
 	b.ins[0] = zero // the next slot must not share the testcase's memory
-	for _, j := range w.unexplained {
-		w.explain(&j.finding, tc)
+	for _, j := range w.changedJobs {
+		err = errors.Join(err, w.start(j))
 	}
-	w.unexplained = w.unexplained[:0]
+	w.changedJobs = w.changedJobs[:0]
 	if err != nil || !runs {
 		return err
 	}
