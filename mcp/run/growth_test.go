@@ -90,13 +90,18 @@ func TestCostlyShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			found := 0
-			check.MakeShapeTime(b, rand.New(rand.NewPCG(1, 2)), func(name string, in script.Script) {
-				_, obs := execute(t, e, in)
-				for _, f := range told(&obs, check.RuleShape) {
-					found++
-					t.Logf("%s: %s", name, f.Message)
+			for range 5 { // a busy machine can make the few milliseconds that a text takes twice as long
+				check.MakeShapeTime(b, rand.New(rand.NewPCG(1, 2)), func(name string, in script.Script) {
+					_, obs := execute(t, e, in)
+					for _, f := range told(&obs, check.RuleShape) {
+						found++
+						t.Logf("%s: %s", name, f.Message)
+					}
+				})
+				if found > 0 {
+					break
 				}
-			})
+			}
 			if (found > 0) != test.costly {
 				t.Errorf("%s: %d findings", tool, found)
 			}
