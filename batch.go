@@ -103,9 +103,9 @@ func (w *Worker[T]) Commit(ctx context.Context) error {
 	return w.Flush(ctx)
 }
 
-// commitRandom is Commit for an input that was made at random. It is left out if it looks like known faults while they take more than their
-// share, for there will be others like it. What a stage makes in an order of its own is made once, and always runs.
-func (w *Worker[T]) commitRandom(ctx context.Context) error {
+// CommitRandom is [Worker.Commit] for an input that was made at random. It is left out if it looks like known faults while they take more
+// than their share, for there will be others like it. What a stage makes in an order of its own is made once: it is for Commit.
+func (w *Worker[T]) CommitRandom(ctx context.Context) error {
 	if w.avoid.active && w.avoids(w.filling.ins[w.fill]) {
 		return nil
 	}

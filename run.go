@@ -101,7 +101,7 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 		}
 		l, err := r.observe(ctx, at, ins[at:at+n], obs[at:at+n]) // what ran before a failure of ours has been seen
 		lost = lost || l
-		r.meter.ran(began, obs[at:at+n], r.request != nil)
+		r.meter.ran(began, obs[at:at+n], r.shared())
 		switch {
 		case failure != nil:
 			return lost, errors.Join(fmt.Errorf("executing: %w", failure), err)
@@ -114,6 +114,10 @@ func (r *runner[T]) execute(ctx context.Context, ins []T, obs []Observation, a A
 	}
 	return lost, nil
 }
+
+// shared reports whether what is executed is accounted for by the share of a job's class. What faults cost where an input is to be kept is
+// accounted for as elsewhere: of a target that faults at times it would never be kept, and come again and again.
+func (r *runner[T]) shared() bool { return r.request != nil && r.request.class != classKeep }
 
 // serious reports whether faults of low severity need not be looked for. What is executed to reproduce a finding, or to make its input
 // simpler, may be about such a fault.
@@ -147,7 +151,7 @@ func (r *runner[T]) single(ctx context.Context, at int, ins []T, obs []Observati
 		}
 		_, err := r.observe(ctx, at+i, ins[i:i+1], obs[i:i+1])
 		if r.meter.counts || !began.IsZero() || o.failed() {
-			r.meter.ran(began, obs[i:i+1], r.request != nil)
+			r.meter.ran(began, obs[i:i+1], r.shared())
 		}
 		if err != nil {
 			return err

@@ -60,6 +60,27 @@ func TestFaultyTestcase(t *testing.T) {
 	}
 }
 
+// A fault that depends on what ran before too takes no more than its share either.
+func TestFaultOfState(t *testing.T) {
+	presses := 0
+	c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+		o.Exit, o.Features = teasel.ExitOK, append(o.Features, 1)
+		if len(in) > 0 && in[0] == 'B' {
+			o.Features[0] = 2
+			if presses++; presses%3 == 0 {
+				o.Exit, o.Features = teasel.ExitCrash, nil
+			}
+		}
+	}))
+	c.Runs, c.Calibrate, c.Seeds = 100_000, 2, [][]byte{[]byte("Aeed seed"), []byte("Beed seed")}
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if faults := presses / 3; faults*(16+1)*4 > 100_000+faults*16 {
+		t.Errorf("%d of 100000 executions end in a fault, which costs as much as 17", faults)
+	}
+}
+
 // Where what is made of every testcase often faults, inputs that look like those which have are left out, so that faults take no more than
 // their share, and another fault behind them is found all the same.
 func TestEveryTestcaseFaults(t *testing.T) {

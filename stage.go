@@ -31,7 +31,7 @@ func (h Havoc[T]) Run(ctx context.Context, w *Worker[T], tc *Testcase[T]) error 
 		}
 		s := w.Slot()
 		*s = w.mut.Mutate(w.rnd, *s, tc.Input)
-		if err := w.commitRandom(ctx); err != nil {
+		if err := w.CommitRandom(ctx); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (h Splice[T]) Run(ctx context.Context, w *Worker[T], tc *Testcase[T]) error
 		s := w.Slot()
 		other := w.Other(tc)
 		*s = x.Cross(w.rnd, *s, tc.Input, other.Input)
-		if err := w.commitRandom(ctx); err != nil {
+		if err := w.CommitRandom(ctx); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func (w *Worker[T]) judge(ctx context.Context, i int, in T, o *Observation) error {
 	from, quiet := w.originOf(i), o.Ask.Quiet
 	q := w.request
-	if o.failed() && q == nil {
+	if o.failed() && (q == nil || q.class == classKeep) {
 		w.failed(in, o)
 	}
 	quiet = quiet || q != nil && q.class == classKeep // its features are what the job is about

@@ -96,7 +96,7 @@ func (c Custom) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 		for _, in := range made {
 			slot := w.Slot()
 			*slot = append((*slot)[:0], in...)
-			if err := w.Commit(ctx); err != nil {
+			if err := w.CommitRandom(ctx); err != nil {
 				return err
 			}
 		}

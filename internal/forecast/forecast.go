@@ -13,12 +13,14 @@ const (
 )
 
 // Forecast tells inputs with some outcome, a rare one rather, from others. The zero value expects of no input that it has it. An input is
-// expected to have it if something in it was seen with that outcome so often that this is no chance, and hardly ever without.
+// expected to have it if something in it was seen with that outcome so often that this is no chance, and hardly ever without. Where the
+// inputs with the outcome are not expected then, since it depends on something else too, as on what ran before, less is asked for.
 type Forecast struct {
 	slots       []slot   // by the hash of what was seen with the outcome
 	found       []uint64 // in the last input
 	with, total float64  // how many inputs had the outcome, and all, of late
-	needed      uint16
+	share       float64  // of the outcome in all inputs
+	odds        float64  // that something in an input has to have for the outcome
 }
 
 // slot counts the inputs that something was seen in.
@@ -28,9 +30,11 @@ type slot struct {
 }
 
 const (
-	chance  = 1e-4    // that something of no meaning is taken for a sign
-	against = 4       // a sign is seen so many times as often with the outcome as without
-	late    = 1 << 14 // inputs after which half of their number is forgotten
+	chance     = 1e-4     // that something of no meaning is taken for a sign
+	certain    = 4        // odds at which an input is expected to have the outcome, if such inputs are about all that have it
+	lift       = 4        // times the odds that all inputs have, which are the least
+	fall, rise = 0.9, 1.5 // of the odds, for an input whose outcome was not expected, and for one whose was
+	late       = 1 << 14  // inputs after which half of their number is forgotten
 )
 
 // Expects reports whether an input is to be expected to have the outcome.
@@ -39,11 +43,28 @@ func (f *Forecast) Expects(in []byte) bool {
 		return false
 	}
 	for _, h := range f.find(in) {
-		if s := f.slots[h%slots]; s.of == uint32(h>>32) && s.with >= f.needed && s.with > against*s.without {
+		if s := f.slots[h%slots]; s.of == uint32(h>>32) && s.with > 1 && f.sign(s) && f.unlikely(s) {
 			return true
 		}
 	}
 	return false
+}
+
+// sign reports whether the odds of the outcome are high enough.
+func (f *Forecast) sign(s slot) bool {
+	return float64(s.with) > max(f.odds, min(lift*f.share/(1-f.share), certain))*float64(s.without)
+}
+
+// unlikely reports whether what was seen of a sign is no chance: Chernoff's bound, which for a sign that was never seen without the outcome
+// is the probability that so many inputs have it.
+func (f *Forecast) unlikely(s slot) bool {
+	n := float64(s.with) + float64(s.without)
+	p, q := float64(s.with)/n, f.share
+	divergence := p * math.Log(p/q)
+	if p < 1 {
+		divergence += (1 - p) * math.Log((1-p)/(1-q))
+	}
+	return n*divergence >= -math.Log(chance)
 }
 
 // Learn takes in what came of an input.
@@ -53,31 +74,35 @@ func (f *Forecast) Learn(in []byte, outcome bool) {
 	}
 	if outcome {
 		f.with++
+		if f.Expects(in) {
+			f.odds = min(f.odds*rise, certain)
+		} else if f.slots != nil {
+			f.odds *= fall
+		}
 	} else if f.slots == nil {
 		return
 	}
 	if f.slots == nil {
-		f.slots = make([]slot, slots)
+		f.slots, f.odds = make([]slot, slots), certain
 	}
 	for _, h := range f.find(in) {
 		s := &f.slots[h%slots]
 		same := s.of == uint32(h>>32)
 		switch {
 		case !outcome:
-			if same && s.without < math.MaxUint16/against {
+			if same {
 				s.without++
 			}
 		case same:
-			if s.with < math.MaxUint16 {
-				s.with++
-			}
-		case s.with <= against*s.without || s.with < 2: // it is no sign
+			s.with++
+		case s.with < 2 || !f.sign(*s):
 			*s = slot{uint32(h >> 32), 1, 0}
 		}
+		if s.with|s.without > math.MaxUint16/2 {
+			s.with, s.without = s.with/2, s.without/2
+		}
 	}
-	// The probability that n inputs all have the outcome by chance is its share to the power of n.
-	share := min(max(f.with/f.total, 0.01), 0.95)
-	f.needed = uint16(math.Ceil(math.Log(chance) / math.Log(share)))
+	f.share = min(max(f.with/f.total, 0.001), 0.95)
 }
 
 // find returns hashes of what is in an input.

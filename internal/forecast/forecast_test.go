@@ -7,15 +7,16 @@ import (
 )
 
 // What an outcome depends on is learnt from some hundred inputs, be it a byte, two of them, a word anywhere or a length, of inputs that are
-// long and short, and where the outcome is rare and where it is common. What depends on nothing in the input is expected of few.
+// long and short, where the outcome is rare, where it is common, and where it comes one time in four. What depends on nothing in the input is expected of few.
 func TestForecast(t *testing.T) {
 	for name, outcome := range map[string]func(in []byte) bool{
-		"a byte":       func(in []byte) bool { return len(in) > 0 && in[0]%16 == 1 },
-		"two causes":   func(in []byte) bool { return len(in) > 0 && in[0]%4 == 1 || len(in) > 2 && in[2]%8 == 3 },
-		"two bytes":    func(in []byte) bool { return len(in) > 1 && in[0] == 'a' && in[1] > 'b' },
-		"a word":       func(in []byte) bool { return bytes.Contains(in, []byte("die")) },
-		"short":        func(in []byte) bool { return len(in) < 4 },
-		"most of them": func(in []byte) bool { return len(in) == 0 || in[0] != '{' },
+		"a byte":           func(in []byte) bool { return len(in) > 0 && in[0]%16 == 1 },
+		"two causes":       func(in []byte) bool { return len(in) > 0 && in[0]%4 == 1 || len(in) > 2 && in[2]%8 == 3 },
+		"two bytes":        func(in []byte) bool { return len(in) > 1 && in[0] == 'a' && in[1] > 'b' },
+		"a word":           func(in []byte) bool { return bytes.Contains(in, []byte("die")) },
+		"short":            func(in []byte) bool { return len(in) < 4 },
+		"a word, at times": func(in []byte) bool { return bytes.Contains(in, []byte("die")) },
+		"most of them":     func(in []byte) bool { return len(in) == 0 || in[0] != '{' },
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		base := [][]byte{[]byte("abcdefgh"), []byte(`{"name":"x","arguments":{"text":"some words"}}`), bytes.Repeat([]byte("zx"), 300), []byte("q")}
@@ -42,7 +43,10 @@ func TestForecast(t *testing.T) {
 		}
 		for range 3000 {
 			in := made()
-			f.Learn(in, outcome(in))
+			if f.Expects(in) && r.IntN(5) > 0 { // it is left out, but for some
+				continue
+			}
+			f.Learn(in, outcome(in) && (name != "a word, at times" || r.IntN(4) == 0))
 		}
 		var right, missed, wrong, no int
 		for range 10_000 {
@@ -61,6 +65,9 @@ func TestForecast(t *testing.T) {
 		least := 8 * wrong // of those that are not expected
 		if name == "most of them" {
 			least = wrong
+		}
+		if name == "a word, at times" {
+			right *= 4 // nothing in an input makes the outcome certain
 		}
 		if right <= missed || no < least {
 			t.Errorf("%s: %d expected, %d missed; %d expected without, %d not", name, right, missed, wrong, no)

@@ -42,7 +42,7 @@ func byNote(ctx context.Context, w *teasel.Worker[script.Script], tc *teasel.Tes
 	for range energy {
 		s := w.Slot()
 		*s = mutate(m, w.Rand(), *s, tc.Input, note)
-		if err := w.Commit(ctx); err != nil {
+		if err := w.CommitRandom(ctx); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ func (t Tokens) Run(ctx context.Context, w *teasel.Worker[[]byte], tc *teasel.Te
 	for range w.Energy(t.Energy, 64) {
 		slot := w.Slot()
 		*slot = mutant(w, *slot, tc, tokens)
-		if err := w.Commit(ctx); err != nil {
+		if err := w.CommitRandom(ctx); err != nil {
 			return err
 		}
 	}
