@@ -31,7 +31,7 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 			p.publish(in)
 			return
 		}
-		if _, ok := q.mut.(Joiner[T]); !ok { // no part of the input can trigger another finding
+		if len(p.past) == 0 && parts(q.mut, in) == 1 { // no part of the input can trigger another finding
 			p.publish(in)
 			p.class = classMinimize
 		}

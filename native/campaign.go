@@ -23,7 +23,7 @@ func (Codec) Decode(data []byte) ([]byte, error) { return slices.Clone(data), ni
 func Campaign(t Target, m *mutate.Bytes) teasel.Campaign[[]byte] {
 	return teasel.Campaign[[]byte]{
 		Target:       t,
-		NewMutator:   func() teasel.Mutator[[]byte] { return m.Clone() },
+		NewMutator:   func() teasel.Mutator[[]byte] { return NewMutator(m.Clone()) },
 		Codec:        Codec{},
 		Stages:       Stages(),
 		NewDetectors: func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(Detect)} },

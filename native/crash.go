@@ -30,6 +30,7 @@ type Crash struct {
 	Report  string         // the report of a sanitizer, or the program's standard error
 	Trace   uint64         // hash of the edges reached, if there is no stack; 0: unknown
 	within  string         // the instruction in the innermost function, if the line is unknown; "": unknown, or none
+	Before  int            // inputs that the process had run before, if the input stands for several
 	Varies  bool           // the edges differ between runs of the input, so that Trace may differ too
 }
 
@@ -232,6 +233,9 @@ func (c *Crash) sentence(r *triage.Report) string {
 	again := c.Rule != ruleExit && strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule))
 	if c.Message != "" && !again {
 		fmt.Fprintf(&b, ": %s", c.Message)
+	}
+	if c.Before > 0 {
+		fmt.Fprintf(&b, "; the process has run %d other inputs before, which this needs", c.Before)
 	}
 	if last := triage.LastLine(c.Report); last != "" && c.unexplained() {
 		fmt.Fprintf(&b, "; the last line on standard error was %q", last)

@@ -55,7 +55,7 @@ const minCustomLength = 4096
 
 // limit returns the length of the longest input, in bytes.
 func limit(w *teasel.Worker[[]byte]) int {
-	if m, ok := w.Mutator().(*mutate.Bytes); ok {
+	if m, ok := w.Mutator().(interface{ Limit() int }); ok {
 		return m.Limit()
 	}
 	return new(mutate.Bytes).Limit()

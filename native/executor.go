@@ -21,6 +21,7 @@ var (
 	_ teasel.BatchExecutor[[]byte] = (*executor)(nil)
 	_ teasel.Learner               = (*executor)(nil)
 	_ teasel.Resetter              = (*executor)(nil)
+	_ teasel.Historian[[]byte]     = (*executor)(nil)
 )
 
 // executor runs a program with teasel's runtime: in a main process, and in a second one, of the same program or of another build,
@@ -35,6 +36,9 @@ type executor struct {
 	symbols  triage.Symbols
 
 	history operands.History
+	ran     history // by the main process as it is
+	dead    history // by the last one that died, up to the input it died of
+	death   *Crash  // its evidence
 
 	candidates []candidate
 	unstable   map[uint32]uint8 // features that were not reproduced, and how often
@@ -102,6 +106,7 @@ func (e *executor) Close() (err error) {
 
 // Reset makes the next run start in a fresh process.
 func (e *executor) Reset(context.Context) error {
+	e.ran.clear()
 	for _, s := range [...]*sancov.Server{e.main, e.recorder} {
 		if s != nil && !s.Gone() {
 			s.Renew() // a server that is gone is replaced by the next run
@@ -130,9 +135,13 @@ const confirmLimits = 3
 // Exec runs one input to confirm how it ends. Unless the run is to be quick, its time limit is higher than in a batch, so that a
 // slow input is not reported as a hang.
 func (e *executor) Exec(ctx context.Context, in []byte, obs *teasel.Observation) error {
-	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
-	e.confirms = !obs.Ask.Quick
+	several := sequence(in)
+	e.confirms = !obs.Ask.Quick || several != nil
 	defer func() { e.confirms = false }()
+	if several != nil {
+		return e.sequence(ctx, several, obs, e.target.confirmLimit(obs.Ask))
+	}
+	ins, all := [1][]byte{in}, [1]teasel.Observation{*obs}
 	_, err := e.batch(ctx, ins[:], all[:], e.target.confirmLimit(obs.Ask))
 	*obs = all[0]
 	return err
@@ -185,6 +194,14 @@ const (
 // endless loop, many inputs usually reach it: a run in a known loop does not get the full time limit again.
 func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
 	full := e.target.runLimit(obs[0].Ask)
+	if i := slices.IndexFunc(ins, marked); i == 0 {
+		if several := sequence(ins[0]); several != nil {
+			return 1, e.sequence(ctx, several, &obs[0], full)
+		}
+		ins, obs = ins[:1], obs[:1]
+	} else if i > 0 {
+		ins, obs = ins[:i], obs[:i]
+	}
 	limit := full
 	if len(e.loops) > 0 {
 		limit = min(full, max(e.target.limit()/earlyHangDivisor, leastEarlyLimit))
@@ -236,10 +253,12 @@ func (e *executor) batch(ctx context.Context, ins [][]byte, obs []teasel.Observa
 	}
 	e.candidates = e.candidates[:0]
 	e.history.Ran(done)
+	e.remember(s, ins[:done])
 	for i := range done {
 		if death != nil && i == done-1 {
 			e.forget(obs[i].Ask, e.memory.Features(e.memory.Outcome(i)))
 			e.died(&obs[i], death, s)
+			e.buried(&obs[i], s)
 			if c := obs[i].Evidence.(*Crash); death.Killed == proc.Timeout && limit >= e.target.limit() && len(c.Stack) > 0 {
 				e.loops[c.group(c.triage())] = true
 			}
@@ -331,11 +350,13 @@ func (e *executor) confirm(ctx context.Context, s *sancov.Server, ins [][]byte, 
 			return ctx.Err()
 		}
 		for i, f := range left[:done] {
+			e.remember(s, ins[f.index:f.index+1])
 			o := &obs[f.index]
 			o.Runs++
 			if death != nil && i == done-1 {
 				e.forget(o.Ask, f.features)
 				e.died(o, death, s)
+				e.buried(o, s)
 				continue
 			}
 			e.keep(o, f.features, e.memory.Features(e.memory.Outcome(i)))

@@ -79,7 +79,7 @@ const (
 // options are appended and take precedence. AddressSanitizer and ThreadSanitizer read UBSAN_OPTIONS too, so that its options also
 // apply to them.
 var sanitizers = [...]struct{ name, options string }{
-	{"ASAN_OPTIONS", "abort_on_error=1:symbolize=0:leak_check_at_exit=0:allocator_may_return_null=1:malloc_context_size=0:fast_unwind_on_malloc=0:handle_abort=0:detect_odr_violation=0"},
+	{"ASAN_OPTIONS", "abort_on_error=1:symbolize=0:leak_check_at_exit=0:allocator_may_return_null=1:malloc_context_size=1:fast_unwind_on_malloc=0:handle_abort=0:detect_odr_violation=0"},
 	{"MSAN_OPTIONS", "abort_on_error=1:exitcode=86:symbolize=0:allocator_may_return_null=1:handle_abort=0"},
 	{"UBSAN_OPTIONS", "halt_on_error=1:abort_on_error=1:symbolize=0:print_stacktrace=1"},
 	{"TSAN_OPTIONS", "halt_on_error=1:exitcode=66:symbolize=0:handle_abort=1:handle_sigill=1:handle_sigtrap=1:die_after_fork=0:stack_trace_format='    #%n %p %F %L'"},

@@ -35,6 +35,8 @@ func minimised(f *teasel.Finding) string {
 		return "depends on no input"
 	case f.Minimal && before == now:
 		return fmt.Sprintf("minimised: %d bytes are the least", now)
+	case f.Minimal && now > before: // an input that stands for several
+		return fmt.Sprintf("minimised, with what has to run before it, to %d bytes", now)
 	case f.Minimal:
 		return fmt.Sprintf("minimised from %d to %d bytes", before, now)
 	case before > now:

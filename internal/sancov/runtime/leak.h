@@ -50,7 +50,7 @@ static void leaks_check(const uint8_t *in, size_t n) {
 	allocation_stacks_set(LEAK_FRAMES);
 	teasel_harness(in, n);
 	exit_if_forked();
-	allocation_stacks_set(0);
+	allocation_stacks_set(1);
 	counters_clear();
 	if (__lsan_do_recoverable_leak_check()) _exit(EXIT_LEAK);
 	__atomic_store_n(&SHARED.results->leak_check, 0, __ATOMIC_RELAXED);

@@ -36,7 +36,7 @@ static void loop_input(void) {
 // loop_input_end judges the run in flight. An exit from now on is not the run's.
 static void loop_input_end(void) {
 	if (program_runs) program_judge();
-	if (SHARED.slots[loop.at].ask & ASK_STACKS) allocation_stacks_set(0);
+	if (SHARED.slots[loop.at].ask & ASK_STACKS) allocation_stacks_set(1);
 	loop.running = running = 0;
 	loop.runs++;
 	loop.at++;

@@ -184,27 +184,50 @@ static long milliseconds(void) {
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// run_file runs one file as often as -runs says.
+// run_input runs one input.
+static void run_input(uint64_t *gap, const uint8_t *input, size_t size) {
+	uint8_t *in = malloc(size ? size : 1); // of the exact size, for a sanitizer to detect reads beyond; the harness may write to it
+	if (!in) abort();
+	memcpy(in, input, size);
+	initialised(in, size);
+	if (flags.timeout > 0) alarm((unsigned)flags.timeout);
+	running = 1;
+	parameters_initialised(2);
+	gap_run(gap, teasel_harness, in, size);
+	running = 0;
+	alarm(0);
+	free(in);
+}
+
+// next_input moves *at to the next of the inputs that a file stands for, and returns its size; -1: there is none, or the file stands for
+// itself. Package native says what is in such a file.
+static long next_input(const uint8_t **at, const uint8_t *end) {
+	long size = 0;
+	const uint8_t *p = *at;
+	for (; p < end && *p >= '0' && *p <= '9' && size <= end - p; p++) size = size * 10 + *p - '0';
+	if (p == *at || p == end || *p++ != '\n' || size > end - p) return -1;
+	*at = p;
+	return size;
+}
+
+// run_file runs one file as often as -runs says, or each of the inputs that it stands for.
 static int run_file(const char *name, long times) {
+	static const char mark[] = "teasel: inputs of one process\n";
 	size_t size;
 	uint8_t *file = load(name, &size);
 	if (!file) return 0;
 	fprintf(stderr, "Running: %s\n", name);
 	uint64_t *gap = __builtin_alloca(gap_size);
 	gap_begin(gap);
+	const uint8_t *first = file + sizeof mark - 1, *end = file + size, *at = first;
+	int several = size >= sizeof mark && !memcmp(file, mark, sizeof mark - 1);
+	for (long n; several && at < end; at += n)
+		if ((n = next_input(&at, end)) < 0) several = 0;
 	long begun = milliseconds();
 	for (long i = 0; i < times; i++) {
-		uint8_t *in = malloc(size ? size : 1); // of the exact size, for a sanitizer to detect reads beyond; the harness may write to it
-		if (!in) abort();
-		memcpy(in, file, size);
-		initialised(in, size);
-		if (flags.timeout > 0) alarm((unsigned)flags.timeout);
-		running = 1;
-		parameters_initialised(2);
-		gap_run(gap, teasel_harness, in, size);
-		running = 0;
-		alarm(0);
-		free(in);
+		if (!several) run_input(gap, file, size);
+		at = first;
+		for (long n; several && at < end && (n = next_input(&at, end)) >= 0; at += n) run_input(gap, at, (size_t)n);
 	}
 	gap_set_shadow(gap, __asan_set_shadow_00);
 	free(file);

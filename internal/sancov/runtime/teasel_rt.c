@@ -301,7 +301,7 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	if (suspected) leaks_check(in, s->length);
 	running = 0;
 	if (sanitized) free(in);
-	if (ask & ASK_STACKS) allocation_stacks_set(0);
+	if (ask & ASK_STACKS) allocation_stacks_set(1);
 }
 
 // teasel_child runs batches until it has made the number of runs after which a child is replaced. The counters are zero when it

@@ -61,7 +61,7 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 		return nil, err
 	}
 	target.Batch = 1
-	return &replay.Runner[[]byte]{Target: target, Codec: native.Codec{}, Mutator: &mutate.Bytes{}, Detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)}}, nil
+	return &replay.Runner[[]byte]{Target: target, Codec: native.Codec{}, Mutator: native.NewMutator(&mutate.Bytes{}), Detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)}}, nil
 }
 
 // byHand returns the command that runs a program on a file.
