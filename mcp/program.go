@@ -178,7 +178,11 @@ func (p *Program) Curl(in script.Script) (string, bool) {
 	begin := strings.ReplaceAll(string(session.InitializeLine(p.version())), `"@id"`, "1")
 	fmt.Fprintf(&b, "session=$(%s |\n  tr -d '\\r' | sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii]d: *//p')\n", post(begin, plain, "-o /dev/null -D -"))
 	fmt.Fprintf(&b, "%s\n", post(session.InitializedLine, append(plain, "Mcp-Session-Id: $session"), "-o /dev/null"))
-	fmt.Fprintf(&b, "%s\n", post(line, fields, "-i --path-as-is -X "+method))
+	more := "-i --path-as-is -X " + method
+	if method == "GET" { // its response may be a stream that does not end
+		more += " --max-time 5"
+	}
+	fmt.Fprintf(&b, "%s\n", post(line, fields, more))
 	return b.String(), true
 }
 

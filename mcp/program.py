@@ -131,11 +131,20 @@ def start(port, **pipes):
     return subprocess.Popen([fill(a) for a in DATA["command"]], env=env, cwd=DATA["dir"] or None, **pipes)
 
 
+def ended(process):
+    """Say what has become of the server, and return whether it has ended."""
+    status = process.poll()
+    show("!", "the server is still there" if status is None else "the server ended with status %d" % status)
+    process.kill()
+    return status is not None
+
+
 class Stdio:
     """A server over standard input and output."""
 
     def __init__(self):
         self.process = start(0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.flying = []  # steps with requests that no answer was waited for
         self.heard = threading.Condition()
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -155,21 +164,30 @@ class Stdio:
         except OSError as e:
             show("!", "the server takes nothing more: %s" % e)
             return
-        if s["nowait"] or step not in ids:
+        if s["nowait"] and step in ids:  # the next request follows at once
+            self.flying.append(step)
+            return
+        if step not in ids:
             time.sleep(0.05)
             return
-        until = time.time() + PATIENCE
-        with self.heard:
-            while step not in answers and time.time() < until and self.process.poll() is None:
-                self.heard.wait(0.05)
+        began = time.time()
+        self.wait(lambda: step in answers, PATIENCE)
         if step not in answers:
             show("!", "no answer")
+        elif time.time() - began >= 0.05:
+            show("!", "answered after %.2f s" % (time.time() - began))
+        self.wait(lambda: all(n in answers for n in self.flying), 0.5)
+        self.flying.clear()
+
+    def wait(self, over, seconds):
+        until = time.time() + seconds
+        with self.heard:
+            while not over() and time.time() < until and self.process.poll() is None:
+                self.heard.wait(0.05)
 
     def end(self):
         time.sleep(1)
-        status = self.process.poll()
-        show("!", "the server is still there" if status is None else "the server ended with status %d" % status)
-        self.process.kill()
+        return ended(self.process)
 
 
 class HTTP:
@@ -180,6 +198,7 @@ class HTTP:
         self.process = start(port) if DATA["command"] else None
         self.url = urllib.parse.urlsplit(DATA["url"].replace("{port}", str(port)))
         self.session = self.version = None
+        self.flying = []  # requests that no answer is waited for
         for _ in range(300):
             try:
                 self.connect().close()
@@ -230,6 +249,19 @@ class HTTP:
         method, head = self.head(line, re.sub(r"@\{(\d+):([^}]*)\}", lambda m: head_of(int(m.group(1)), m.group(2)), s["head"]))
         if s["head"]:
             show(">", head.rstrip())
+        if s["nowait"] and step >= 0:  # the next request follows at once, on another connection
+            self.flying.append(threading.Thread(target=self.exchange, args=(step, method, head, line, s), daemon=True))
+            self.flying[-1].start()
+            return
+        began = time.time()
+        self.exchange(step, method, head, line, s)
+        if time.time() - began >= 0.05:
+            show("!", "after %.2f s" % (time.time() - began))
+        for other in self.flying:
+            other.join(PATIENCE)
+        self.flying.clear()
+
+    def exchange(self, step, method, head, line, s):
         try:
             with self.connect() as c:
                 c.sendall(head + line)
@@ -255,9 +287,7 @@ class HTTP:
     def end(self):
         if self.process:
             time.sleep(0.5)
-            status = self.process.poll()
-            show("!", "the server is still there" if status is None else "the server ended with status %d" % status)
-            self.process.kill()
+            return ended(self.process)
 
 
 def fill(form):
@@ -367,7 +397,7 @@ def main():
                     break
         if isinstance(server, HTTP) and n + 1 == DATA["handshake"] - 1:
             server.version = (answers.get(step, {}).get("result") or {}).get("protocolVersion")
-    server.end()
+    return server.end()
 
 
 if __name__ == "__main__":

@@ -133,8 +133,9 @@ const scriptHead = `#!/usr/bin/env python3
 """Shows: %s
 
 Without arguments it starts the server; HOST PORT name one that runs already.
-Exit status: 1 the server has died, no longer answers, or goes on using processor time; 0 it is still there.
+Exit status: 1 the server has died, no longer answers, goes on using processor time, or keeps files open; 0 it is still there.
 """
+import contextlib
 import os
 import re
 import shutil
@@ -246,10 +247,13 @@ def hear(s):
         return bool(data)
     except (TimeoutError, socket.timeout):
         print("< nothing")
-        return True
+        return None
     except OSError as e:
         print("<", e)
         return False
+
+
+silent = []  # not empty: the server does not greet
 
 
 def hang_up(s, unread):
@@ -269,8 +273,10 @@ def talk(host, port, path):
             if s is not None:
                 hang_up(s, unread)
             s, heard, unread = connect(host, port, path), True, False
-            if NETWORK != "udp":
+            if NETWORK != "udp" and not silent:
                 heard = hear(s)  # it may greet
+                if heard is None:  # and will not on the next connection
+                    heard = silent.append(True) is None
         if not heard:
             clients[client] = s, heard, unread, dict(captured)
             continue
@@ -283,7 +289,7 @@ def talk(host, port, path):
             print("!", e)
             heard = False
         if wait and heard:
-            heard, unread = hear(s), False
+            heard, unread = hear(s) is not False, False
         else:
             unread = True
         clients[client] = s, heard, unread, dict(captured)
@@ -292,11 +298,14 @@ def talk(host, port, path):
 
 
 def held(server):
+    """Prints what the server holds, and returns how many files it has open."""
     if TIMES == 1 or server is None or server.poll() is not None:
-        return
+        return 0
     with open("/proc/%d/status" % server.pid) as f:
         memory = [line.split(":")[1].strip() for line in f if line.startswith("VmRSS")]
-    print("the server holds", *memory, "of memory and", len(os.listdir("/proc/%d/fd" % server.pid)), "open files")
+    files = len(os.listdir("/proc/%d/fd" % server.pid))
+    print("the server holds", *memory, "of memory and", files, "open files")
+    return files
 
 
 def main():
@@ -327,17 +336,26 @@ def main():
     if SERVER and len(sys.argv) != 3:
         server = start(port, folder)
         listening(host, port, path, server)
-    held(server)
+    before, done, kept = held(server), 0, 0
     for n in range(TIMES):
         try:
-            talk(host, port, path)
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere if n else sys.stdout):
+                talk(host, port, path)
         except OSError as e:
             print("!", e)
             break
+        done = n + 1
+        if done == 2:
+            print("and so on, %d times at most" % TIMES, flush=True)
         if server is not None and server.poll() is not None:
             break
+        if done % 64 == 0:
+            kept = held(server) - before
+            if kept >= done // 2:
+                break
     time.sleep(1)
-    held(server)
+    if done >= 64:
+        kept = held(server) - before
     if server is None:
         try:
             connect(host, port, path).close()
@@ -353,6 +371,8 @@ def main():
             fault = "the server takes no connections any more: %s" % e
         if hangs(server.pid):
             fault = "the server goes on using processor time"
+        if done >= 64 and kept >= done // 2:
+            fault = "the server has kept %d files open in %d times" % (kept, done)
         server.kill()
         server.wait()
         if fault:

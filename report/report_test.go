@@ -575,6 +575,11 @@ func TestTextDetail(t *testing.T) {
 	if text := string(write(t, "text", r)); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant in it\n%s", text, want)
 	}
+	f := &r.Summary.Findings[0]
+	f.Detail = regexp.MustCompile("(?m)^[-<>] ").ReplaceAllString(f.Detail, "client 1 $0")
+	if text, want := string(write(t, "text", r)), regexp.MustCompile("(?m)^      [<>] ").ReplaceAllString(want, "      client 1 ${0}"); !strings.Contains(text, strings.ReplaceAll(want, "1       ", "1 ")) {
+		t.Errorf("of several clients: got\n%s\nwant in it\n%s", text, want)
+	}
 }
 
 // A finding that could not be saved has no file that a report could name: it has the reason and the input, in all formats.

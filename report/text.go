@@ -212,6 +212,9 @@ func excerpt(lines []string) (shown []string) {
 
 // exchanged reports whether a line is of a message that was sent or received, or of the connection.
 func exchanged(line string) bool {
+	if rest, several := strings.CutPrefix(line, "client "); several {
+		_, line, _ = strings.Cut(rest, " ")
+	}
 	return len(line) > 1 && (line[0] == '>' || line[0] == '<' || line[0] == '-') && line[1] == ' '
 }
 

@@ -315,7 +315,8 @@ func (j *judge) streamed(r *script.Received) {
 		return
 	}
 	change := conn.ParseHead(j.t.Head(&j.t.Sent[r.Via-1]))
-	if change.Method == "GET" && !j.isResumed(r) {
+	stream := j.t.Sent[r.Via-1].Status/100 == 2 // else the answer is the refusal of the GET
+	if change.Method == "GET" && stream && !j.isResumed(r) {
 		j.report(RuleHTTPGetAnswer, subjectHTTP, "", fmt.Sprintf("%s came in the response to a GET.", jsonrpc.Cut(r.Raw, 160)))
 	}
 }

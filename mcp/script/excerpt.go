@@ -28,7 +28,7 @@ func Excerpt(t *Transcript, source string) string {
 			continue
 		}
 		sent--
-		lines = append(lines, "> "+jsonrpc.Cut(t.Sent[sent].Raw, excerptLine))
+		lines = append(lines, "> "+t.wire(&t.Sent[sent]))
 	}
 	var b strings.Builder
 	if sent+received > 0 {
@@ -51,6 +51,18 @@ func Excerpt(t *Transcript, source string) string {
 		fmt.Fprintf(&b, "see %s\n", source)
 	}
 	return b.String()
+}
+
+// wire returns a line as it was sent: over HTTP with how its head differed, and the status of a response that is no plain success.
+func (t *Transcript) wire(s *Sent) string {
+	line := jsonrpc.Cut(s.Raw, excerptLine)
+	if head := t.Head(s); head != "" {
+		line = strings.TrimSpace("[" + jsonrpc.Cut([]byte(strings.ReplaceAll(head, "\n", ", ")), excerptNoise) + "] " + line)
+	}
+	if s.Status >= 300 {
+		line += fmt.Sprintf(" (HTTP status %d)", s.Status)
+	}
+	return line
 }
 
 // stderrTail returns the last whole lines for people, long ones cut short.

@@ -138,7 +138,20 @@ func line(name string, data []byte) string {
 		name += " "
 	}
 	if len(data) > mostShown {
-		return fmt.Sprintf("%s%+q and %d bytes more", name, data[:mostShown], len(data)-mostShown)
+		return fmt.Sprintf("%s%s and %d bytes more", name, quoted(data[:mostShown]), len(data)-mostShown)
 	}
-	return fmt.Sprintf("%s%+q", name, data)
+	return name + quoted(data)
+}
+
+// quoted returns data as a literal with an escape for each byte that is no printable character of ASCII: bytes of a binary protocol may
+// happen to be UTF-8.
+func quoted(data []byte) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range data {
+		q := strconv.QuoteToASCII(string(data[i : i+1]))
+		b.WriteString(q[1 : len(q)-1])
+	}
+	b.WriteByte('"')
+	return b.String()
 }
