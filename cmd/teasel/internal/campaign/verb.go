@@ -153,6 +153,9 @@ func (p *Plan[T]) Describe(k Kind, l *flags.Launch, options, target any) (err er
 // Load reads the inputs of --corpus and adds the dictionaries of --dict to one. scratch is the folder in which programs have their homes;
 // see Isolate.
 func Load[T any](ctx context.Context, l *flags.Launch, codec teasel.Codec[T], d *mutate.Dictionary, stderr io.Writer, leave func() error) (seeds []Seed[T], scratch string, err error) {
+	if l.Sandbox && len(l.Command) == 0 {
+		return nil, "", exit.Usage("give the command that starts it behind --, so that teasel starts it in one, or leave --sandbox out", "--sandbox: a server that runs already is in no sandbox of teasel's")
+	}
 	if err = LoadDictionaries(d, l.Dict, stderr); err != nil {
 		return nil, "", err
 	}
