@@ -389,6 +389,9 @@ func (t *talk) response(r dialogue.Response, data []byte) {
 	default:
 		e.responses.add(r.Feature())
 	}
+	if n := e.target.Understood; n != nil && r.Expected && r.Name != "" {
+		n.Add(1)
+	}
 	if r.From != "" && t.asked != "" {
 		e.responses.put(stepFeature(r.From, t.asked, r.To))
 	}

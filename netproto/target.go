@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -52,6 +53,9 @@ type Target struct {
 	// Thorough has every dialogue judged in full, with the health check and repetitions that show a leak. Otherwise a few are,
 	// and those that a finding is confirmed with.
 	Thorough bool
+	// Understood counts responses that the model knows, and that come where it expects them or where it expects none in particular; nil:
+	// nobody wants to know.
+	Understood *atomic.Uint64
 	// Complexity measures an input, as the campaign's mutator does; nil: its bytes.
 	Complexity func(*dialogue.Dialogue) float64
 }

@@ -20,8 +20,11 @@ var untestedHints = map[string]string{
 	"go":     "does go test run the fuzz tests? --timeout and --duration give them longer",
 }
 
-// untestedHint says how to go on where the tools of a server were not called.
-const untestedHint = "--allow NAME calls a tool that may change something, in a place where it can do no harm; --exclude '*' says that only the protocol is to be fuzzed"
+// aimHints say how to go on where there were executions, and what the run was for was not tested, by kind.
+var aimHints = map[string]string{
+	"mcp": "--allow NAME calls a tool that may change something, in a place where it can do no harm; --exclude '*' says that only the protocol is to be fuzzed",
+	"net": "does the server speak this protocol? 'teasel net check MODEL' shows what is sent, and --strict reports what comes instead",
+}
 
 // NothingTested returns an error for a campaign in which no input was run and accepted: that is not a clean result. The summary
 // says so as well.

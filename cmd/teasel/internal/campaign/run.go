@@ -229,7 +229,7 @@ func Outcome(ctx context.Context, r *report.Run, o *flags.Options) error {
 		return &exit.Error{Status: exit.StatusFindings}
 	}
 	if r.Untested != "" {
-		return &exit.Error{Status: exit.StatusTarget, Err: errors.New(strings.TrimSuffix(r.Untested, ".")), Hint: untestedHint}
+		return &exit.Error{Status: exit.StatusTarget, Err: errors.New(strings.TrimSuffix(r.Untested, ".")), Hint: aimHints[r.Kind]}
 	}
 	return nil
 }

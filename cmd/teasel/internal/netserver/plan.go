@@ -1,9 +1,11 @@
 package netserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"github.com/teaselfuzz/teasel"
@@ -13,6 +15,7 @@ import (
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/model"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // plan is the plan of a campaign on a server.
@@ -41,7 +44,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		}
 	}
 	about.Connect, target.Address, about.Keep, target.Keep = o.Connect, o.Connect, o.Keep, o.Keep
-	target.Restart = o.Restart
+	target.Restart, target.Understood = o.Restart, new(atomic.Uint64)
 	schedulers, err := o.schedulers(target.Model)
 	if err != nil {
 		return nil, err
@@ -72,6 +75,12 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	}
 	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
 	p.Introduce, p.DryRun = p.introduce, p.dryRun
+	p.Complete = func(run *report.Run) {
+		s := &run.Summary
+		if target.Model != nil && len(target.Model.Responses) > 0 && target.Understood.Load() == 0 && len(s.Findings)+len(s.Unconfirmed) == 0 && p.Campaign.Resume == nil {
+			run.Untested = fmt.Sprintf("No response of the server is one that the model of %s expects.", cmp.Or(target.Model.Title, target.Model.ID))
+		}
+	}
 	p.Meta.Crashes, p.Meta.Hangs = netproto.CrashRules(), netproto.HangRules()
 	if len(o.Command) == 0 {
 		p.Meta.Name = o.Connect
