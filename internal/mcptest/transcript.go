@@ -154,6 +154,9 @@ func (b *transcriptBuilder) received(line []byte) {
 	t := b.tr
 	line = []byte(unquoteTest(string(line)))
 	m := jsonrpc.Parse(line)
+	if id, ok := jsonrpc.SalvageID(line); ok && m.Root == nil { // as an executor takes it
+		m.ID = strconv.FormatInt(id, 10)
+	}
 	r := script.Received{Raw: line, Message: m, Sent: -1, At: b.now, Starved: b.starved}
 	b.starved = 0
 	if m.Class == jsonrpc.ClassResponse || m.Class == jsonrpc.ClassInvalid && m.ID != "" {

@@ -234,6 +234,7 @@ func (j *judge) received(i int) {
 	if r.Sent < 0 || r.Message.Root != nil || j.t.Sent[r.Sent].Status < 300 { // an HTTP error may have any text
 		j.encoding(r)
 	}
+	j.unparsed(r)
 	j.leaks(r)
 	j.streamed(r)
 	j.eventID(i)

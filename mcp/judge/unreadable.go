@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/teaselfuzz/teasel"
@@ -70,6 +71,30 @@ func (j *judge) unreadable(line []byte, before []script.Sent) bool {
 			s = &before[i]
 		}
 	}
+	j.reportUnreadableOf(s, line, why)
+	return true
+}
+
+// unparsed judges an answer that is no JSON, and of which it is known all the same what it answers: by the id that can be made out in it or,
+// over HTTP, by the response that it came in.
+func (j *judge) unparsed(r *script.Received) {
+	if r.Message.Root != nil || len(r.Raw) == 0 || r.Sent < 0 {
+		return
+	}
+	s := &j.t.Sent[r.Sent]
+	if s.Status >= 300 {
+		return
+	}
+	why, _ := unreadableAnswer(r.Raw)
+	if why == "" && strings.HasPrefix(s.Header.Get("Content-Type"), "application/json") {
+		why = "it is no JSON"
+	}
+	if why != "" && why != notUTF8 { // see encoding
+		j.reportUnreadableOf(s, r.Raw, why)
+	}
+}
+
+func (j *judge) reportUnreadableOf(s *script.Sent, line []byte, why string) {
 	cause := "no JSON" // whatever it was of which the line was too long to be kept
 	if why == notUTF8 {
 		cause = why
@@ -79,7 +104,6 @@ func (j *judge) unreadable(line []byte, before []script.Sent) bool {
 		severity = teasel.Medium
 	}
 	j.reportUnreadable(severity, s, line, why, cause)
-	return true
 }
 
 const notUTF8 = "it is not UTF-8"
