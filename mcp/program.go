@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -30,6 +31,24 @@ type Program struct {
 	Stateless bool          // the server is spoken to without a handshake
 	Version   string        // the protocol version to ask for; "": the newest
 	Timeout   time.Duration // for an answer; 0: 5s
+	Sandbox   bool          // it was found in a sandbox: the program warns that the server runs outside
+}
+
+// warning is what the user has to know before the server runs; "": nothing.
+func (p *Program) warning() string {
+	if p.Sandbox {
+		return isolation.OutsideWarning
+	}
+	return ""
+}
+
+// about is what stands at the top, as lines of a comment.
+func (p *Program) about() string {
+	text := comment(p.About)
+	if w := p.warning(); w != "" {
+		text += "\n#\n# Warning: " + w + "."
+	}
+	return text
 }
 
 // programData is what program.py reads.
@@ -37,6 +56,7 @@ type programData struct {
 	Command   []string          `json:"command"`
 	Env       map[string]string `json:"env"`
 	Dir       string            `json:"dir"`
+	Warning   string            `json:"warning"`
 	URL       string            `json:"url"`
 	Header    []string          `json:"header"`
 	Insecure  bool              `json:"insecure"`
@@ -61,7 +81,7 @@ type programStep struct {
 // Python returns a program in Python that sends a script, prints the exchange, and says what became of the server. It needs nothing but
 // the standard library.
 func (p *Program) Python(in script.Script) (string, error) {
-	d := programData{Command: p.Command, Env: map[string]string{}, Dir: p.Dir, URL: p.URL, Header: p.Header, Insecure: p.Insecure, Timeout: p.Timeout.Seconds(), Huge: 32 << 10}
+	d := programData{Command: p.Command, Env: map[string]string{}, Dir: p.Dir, Warning: p.warning(), URL: p.URL, Header: p.Header, Insecure: p.Insecure, Timeout: p.Timeout.Seconds(), Huge: 32 << 10}
 	if d.Timeout == 0 {
 		d.Timeout = 5
 	}
@@ -103,7 +123,7 @@ func (p *Program) Python(in script.Script) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the program's data: %w", err)
 	}
-	return strings.NewReplacer("WHAT", comment(p.About), "JSON\"\"\"", string(plain.JSON(data))+`"""`).Replace(programText), nil
+	return strings.NewReplacer("WHAT", p.about(), "JSON\"\"\"", string(plain.JSON(data))+`"""`).Replace(programText), nil
 }
 
 // withFields returns how a head differs, with lines that every request has: before the others, which may change them, but behind the method.
@@ -157,7 +177,10 @@ func (p *Program) Curl(in script.Script) (string, bool) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/sh\n# %s\n", comment(p.About))
+	fmt.Fprintf(&b, "#!/bin/sh\n# %s\n", p.about())
+	if w := p.warning(); w != "" {
+		fmt.Fprintf(&b, "echo %s >&2\n", shellText("warning: "+w))
+	}
 	address := p.URL
 	if len(p.Command) > 0 {
 		fmt.Fprintf(&b, "# Start the server first, on a port of yours: %s\n", comment(strings.Join(append(append([]string{}, p.Env...), p.Command...), " ")))

@@ -126,6 +126,8 @@ def free_port():
 
 
 def start(port, **pipes):
+    if DATA["warning"]:
+        print("warning:", DATA["warning"], file=sys.stderr, flush=True)
     fill = lambda s: s.replace("{port}", str(port))
     env = dict(os.environ, **{k: fill(v) for k, v in DATA["env"].items()})
     return subprocess.Popen([fill(a) for a in DATA["command"]], env=env, cwd=DATA["dir"] or None, **pipes)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -76,7 +77,13 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 
 // scriptSettings writes what the script is about, and where and how the server is started and reached.
 func (t Target) scriptSettings(b *strings.Builder, address conn.Address, about string, times int) {
-	fmt.Fprintf(b, scriptHead, oneLine(about))
+	about, warning := oneLine(about), ""
+	if t.Sandbox {
+		warning = isolation.OutsideWarning
+		about += "\n\nWarning: " + warning + "."
+	}
+	fmt.Fprintf(b, scriptHead, about)
+	fmt.Fprintf(b, "WARNING = %s  # when the server is started\n", pythonText(warning))
 	fmt.Fprintf(b, "NETWORK = %s\nHOST = %s\nPORT = %s\nPATH = %s\n", pythonText(address.Network.String()), pythonText(address.Host),
 		pythonText(address.Port), pythonText(address.Path))
 	follow := "False"
@@ -157,6 +164,8 @@ def fill(text, port, folder):
 
 def start(port, folder, **pipes):
     """Starts the server as it was when it was fuzzed."""
+    if WARNING:
+        print("warning:", WARNING, file=sys.stderr, flush=True)
     command = [fill(a, port, folder) for a in SERVER]
     print("$", " ".join(command), flush=True)
     environ = dict(os.environ)

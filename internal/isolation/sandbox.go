@@ -17,6 +17,10 @@ type Sandbox struct {
 	Write   []string // files and folders that can be written to, and read
 }
 
+// OutsideWarning is what a program says that starts a server by itself, to show a finding of a campaign with a sandbox.
+const OutsideWarning = "the finding was made in a sandbox of teasel's, and this runs the server outside of it: it can read and change your files and reach your network and processes, " +
+	"and may behave differently"
+
 // namespaces are those around the programs of a home, with one thread of this process in them. A process belongs to the namespaces of
 // the thread that has started it. The thread cannot go back, and ends with them.
 type namespaces struct {
