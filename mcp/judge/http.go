@@ -92,11 +92,11 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	case s.Status == conn.MaybeUnread:
 		return
 	case s.Status == conn.NoResponse:
-		if head == "" && !j.isCut(s) && j.t.Stands() && !j.hasLongHead(s) { // what a head has that is malformed may end the connection
+		if (answer == nil || len(answer.Raw) == 0) && head == "" && !j.isCut(s) && j.t.Stands() && !j.hasLongHead(s) && !j.isPolled(s) { // what a head has that is malformed may end the connection
 			j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The connection of %s was closed without a response.", line))
 		}
 		return
-	case s.Regular && s.Status < 300 && answer != nil && len(answer.Raw) == 0 && j.t.Stands():
+	case s.Regular && s.Status < 300 && answer != nil && len(answer.Raw) == 0 && j.t.Stands() && !j.isPolled(s):
 		j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The response to %s ended without a message.", line))
 	case s.Status >= http.StatusInternalServerError && s.Status != http.StatusNotImplemented && (answer == nil || answer.Message.Error == nil):
 		j.report(RuleHTTPError, j.httpSubject(s, head), "", fmt.Sprintf("%s%s was answered with HTTP status %d.", line, withHead(head), s.Status))
@@ -158,6 +158,10 @@ func (j *judge) carriedOut(s *script.Sent, head string, change *conn.Head) {
 func (j *judge) isCut(s *script.Sent) bool {
 	return s.Status == conn.NoResponse && j.t.Script != nil && s.Step < len(j.t.Script.Steps) && j.t.Script.Steps[s.Step].Close
 }
+
+// isPolled reports whether a stream has said from where to resume it, so that the server may close it before the answer has come:
+// "the server MAY close the connection (without terminating the SSE stream) at any time".
+func (j *judge) isPolled(s *script.Sent) bool { return s.EventID != "" && !j.session.Stateless }
 
 // longHead is the size from which on a server may close the connection of a request for its head: more need not be supported, and the
 // response that refuses it may be lost with the rest of the request that nobody has read.

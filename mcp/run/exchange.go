@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"time"
 
@@ -39,14 +40,24 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	x := s.exchanges[f.Exchange]
 	if x != nil && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
-		a.Status, a.Header = f.Status, f.Header
+		if a.Status == 0 || a.Answer < 0 && (!x.resumed || f.Status < 0) { // how the connection ends afterwards matters to nobody
+			a.Status = f.Status
+		}
+		if f.Header != nil && !x.resumed {
+			a.Header = f.Header
+		}
+		x.event = cmp.Or(f.EventID, x.event)
 		if a.EventID == "" {
 			a.EventID = f.EventID
 		}
 		x.talk.heard = heard{via: x.sent + 1, event: f.EventID}
-		if !f.Wrote.IsZero() { // it may have waited for a connection
+		if !f.Wrote.IsZero() && !x.resumed { // it may have waited for a connection
 			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
 		}
+	}
+	if f.Last && e.resumeStream(s, f, x) {
+		delete(s.exchanges, f.Exchange)
+		return
 	}
 	e.content(s, f, x, now)
 	if x == nil {
@@ -64,6 +75,29 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		s.land(x, now)
 	}
 	delete(s.exchanges, f.Exchange)
+}
+
+// resumeStream asks for the rest of a stream that has ended before the answer came, and reports whether it has: from 2025-11-25 on a server
+// may close it after any event that has an id. One that ends again, or is refused, has no answer.
+func (e *executor) resumeStream(s *peer, f *conn.Frame, x *flight) bool {
+	switch {
+	case x == nil || x.sent < 0:
+		return false
+	case x.resumed:
+		if f.Status >= http.StatusMultipleChoices { // what is said of the GET is no answer to the request
+			f.Status, f.Body = http.StatusNoContent, nil
+		}
+		return false
+	}
+	k := x.talk
+	if a := &k.t.Sent[x.sent]; x.event == "" || !a.Regular || a.Answer >= 0 || len(f.Body) > 0 || k.t.Head(a) != "" || e.session.Stateless {
+		return false
+	}
+	x.resumed = true
+	exchange := s.Send(conn.Message{Head: "GET\nLast-Event-ID: " + x.event, Apart: true})
+	s.exchanges[exchange] = x
+	k.mem.exchanges = append(k.mem.exchanges, exchange)
+	return true
 }
 
 // expired reports whether a response says that the session of the request with an id is no more: 404, unless it has the answer to that

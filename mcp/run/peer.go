@@ -40,9 +40,11 @@ type peer struct {
 
 // A flight is what is on its way and will be answered: a request or, over HTTP, any line, whose answer is the end of its exchange.
 type flight struct {
-	talk     *talk // nil: it is a ping
-	sent     int   // index in its transcript; -1: its transcript does not have it
-	id       int64 // 0: it is no request with an id of ours
+	talk     *talk  // nil: it is a ping
+	sent     int    // index in its transcript; -1: its transcript does not have it
+	id       int64  // 0: it is no request with an id of ours
+	event    string // the EventID that came last
+	resumed  bool   // its stream ended before the answer came, and was asked for again
 	answered bool
 	awaited  bool // its talk does not go on without the answer
 }
