@@ -138,7 +138,7 @@ func checkReadOnly(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 			}
 		}
 		probe := func(name string, arguments *mutate.JSON) {
-			emit(name, script.NewShared(ReadOnly, slices.Concat(watch, watch, []script.Step{script.Send(t.CallWith(arguments))}, watch)...))
+			emit(name, script.NewShared(ReadOnly, slices.Concat(watch, watch, []script.Step{script.Send(t.CallWith(arguments))}, watch, watch)...))
 		}
 		probe(t.Name, t.Full)
 		for i := range readOnlySamples {
@@ -163,8 +163,8 @@ func checkFirstCall(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	}
 	steps := slices.Concat(begin, watch, watch)
 	for _, t := range b.Tools {
-		if t.ReadOnly && !t.Slow && len(t.Plain.Members) > 0 && len(steps)+len(watch) < maxFirstLines {
-			steps = append(append(steps, script.Send(t.Call())), watch...)
+		if t.ReadOnly && !t.Slow && len(t.Plain.Members) > 0 && len(steps)+2*len(watch) < maxFirstLines {
+			steps = slices.Concat(steps, []script.Step{script.Send(t.Call())}, watch, watch)
 		}
 	}
 	emit("first calls", script.NewFresh(ReadOnly, steps...))
@@ -214,22 +214,21 @@ func (j *Case) sameOrder(s *script.Sent, before, r *script.Received) {
 	}
 }
 
-// readOnly looks whether observers see something else after a call that says it changes nothing.
+// readOnly looks whether observers see something else after a call that says it changes nothing: twice the same before it, and twice
+// something else after it, since an observer may draw lots.
 func (j *Case) readOnly() {
 	steps := j.Transcript.Script.Steps
-	for last := len(steps) - 1; last >= 2; last-- {
-		before := j.equalBefore(last)
-		if len(before) < 2 {
+	for last := len(steps) - 1; last >= 3; last-- {
+		looks := append(j.equalBefore(last), last)
+		if len(looks) < 4 {
 			continue
 		}
-		before = before[len(before)-2:]
-		if same, ok := j.exactly(before[0], before[1]); !ok || !same {
+		looks = looks[len(looks)-4:]
+		steady := func(a, b int) bool { same, ok := j.exactly(looks[a], looks[b]); return ok && same }
+		if same, ok := j.exactly(looks[1], looks[2]); !ok || same || !steady(0, 1) || !steady(2, 3) {
 			continue
 		}
-		if same, ok := j.exactly(before[1], last); !ok || same {
-			continue
-		}
-		call := j.onlyCall(before[1], last)
+		call := j.onlyCall(looks[1], looks[2])
 		if call == nil {
 			continue
 		}
@@ -238,7 +237,7 @@ func (j *Case) readOnly() {
 			continue
 		}
 		j.report(RuleReadOnly, j.subject(call), "", fmt.Sprintf("The tool says that it is read-only, but after %s the answer to %s is %s instead of %s.",
-			jsonrpc.Cut(call.Raw, 160), jsonrpc.Cut(observer.Raw, 100), jsonrpc.Cut(j.answer(observer).Raw, 160), jsonrpc.Cut(j.answer(j.single(before[1])).Raw, 160)))
+			jsonrpc.Cut(call.Raw, 160), jsonrpc.Cut(observer.Raw, 100), jsonrpc.Cut(j.answer(observer).Raw, 160), jsonrpc.Cut(j.answer(j.single(looks[1])).Raw, 160)))
 		return
 	}
 }

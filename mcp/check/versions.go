@@ -163,7 +163,7 @@ func (j *Case) alike(a, b *script.Sent) bool {
 	}
 	first, ok := essence(a.Message.Method, one.Message.Result)
 	second, both := essence(b.Message.Method, other.Message.Result)
-	return !ok || !both || refuses(a, one) || first == second
+	return !ok || !both || refuses(a, one) || first == second || sameButTime(one.Message.Result, other.Message.Result)
 }
 
 // refuses reports whether an answer refuses a request, by an error, a status, or a result that says so: which it is depends on the version.
