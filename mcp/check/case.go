@@ -80,6 +80,10 @@ func (j *Case) Compare() {
 		j.readOnly()
 	case Sessions:
 		j.crossed()
+	case SessionState:
+		j.afterSession()
+	case BareClient:
+		j.refusedBare()
 	case Used:
 		j.used()
 	case SideBySide:

@@ -78,6 +78,10 @@ const (
 	// [ControlName] and a or b say whose a call is.
 	Sessions = "sessions"
 
+	// Fresh, over HTTP. Requests of one session, each several times, those by which another client begins a session and may end it, and the
+	// first ones again, whose answers must be the same.
+	SessionState = "session-state"
+
 	// Fresh, over HTTP. One step whose connection is cut, again and again, and a request that is answered.
 	GrowthFiles = "growth-files"
 
@@ -87,6 +91,9 @@ const (
 	// Fresh, in the version without a handshake. Plain requests, each several times, requests of other clients, and the plain ones again,
 	// whose answers must be the same.
 	EarlierRequests = "earlier-requests"
+
+	// In the version without a handshake. A call, and the same call of a client that has no capabilities.
+	BareClient = "bare-client"
 
 	// In the version without a handshake. Requests for notifications, and another request.
 	Subscriptions = "subscriptions"
@@ -145,9 +152,9 @@ const (
 // Labels returns the labels of all checks, sorted.
 func Labels() []string {
 	return []string{
-		Batch, Cancel, Completion, Cursor, DuplicateKey, EarlierRequests, EOF, GrowthFiles, GrowthMemory,
+		BareClient, Batch, Cancel, Completion, Cursor, DuplicateKey, EarlierRequests, EOF, GrowthFiles, GrowthMemory,
 		GrowthTime, HTTP, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
-		Pagination, Pollution, Progress, Questions, Quotes, ReadOnly, Repeat, SameAfterGarbage, Sessions, ShapeTime,
+		Pagination, Pollution, Progress, Questions, Quotes, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, ShapeTime,
 		SideBySide, Stateless, Subscriptions, Tasks, Traversal, Undeclared, UnknownName, Used, Validation, VariantKey, Versions,
 	}
 }
@@ -158,7 +165,7 @@ func MeasuresTime(label string) bool { return label == GrowthTime || label == Sh
 // Comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.
 var Comparing = []string{
-	EarlierRequests, IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
+	BareClient, EarlierRequests, IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
 }
 
 // IsComparing reports whether a check compares one answer with another.

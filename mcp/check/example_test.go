@@ -8,5 +8,5 @@ import (
 
 func ExampleLabels() {
 	fmt.Println(len(check.Labels()), check.Repeat, check.MeasuresTime(check.Repeat), check.MeasuresTime(check.GrowthTime))
-	// Output: 38 repeat false true
+	// Output: 40 repeat false true
 }

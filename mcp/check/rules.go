@@ -15,6 +15,8 @@ const (
 	RuleSQLInjection     = "mcp/sql-injection"
 	RulePollution        = "mcp/prototype-pollution"
 	RuleSessionLeak      = "mcp/http-session-leak"
+	RuleSessionState     = "mcp/http-session-state"
+	RuleCapabilityCode   = "mcp/client-capability-code"
 	RuleReplay           = "mcp/http-replay"
 	RuleOpenFiles        = "mcp/open-files"
 	RuleUsed             = "mcp/refused-for-good"

@@ -69,13 +69,18 @@ func checkSessions(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		}
 	}
 	both("several streams", append(asked, script.SendText(list))...)
-	resume := "GET\nLast-Event-ID: " + fmt.Sprintf(afterEvent, otherStep+2)
-	again := []script.Step{markedCall(`"@id"`, "a92", ""), markedCall(`"@id"`, "a93", ""), {Head: resume, NoWait: true}}
+	both("another stream resumed", resumed(list, "a92", "a93", "")...)
+	both("resumed by a stranger", resumed(list, "a91", "a96", "\n"+otherHead)...)
+}
+
+// resumed returns steps that make two calls and resume the stream of the first one, with what head adds to that, which has a session.
+func resumed(list, first, second, head string) []script.Step {
+	resume := script.Step{Head: "GET\nLast-Event-ID: " + fmt.Sprintf(afterEvent, otherStep+2) + head, NoWait: true}
+	steps := []script.Step{markedCall(`"@id"`, first, ""), markedCall(`"@id"`, second, ""), resume}
 	for range resumeTime { // nothing says when a stream has no more to repeat
-		again = append(again, script.SendText(list))
+		steps = append(steps, withHead(list, strings.TrimPrefix(head, "\n")))
 	}
-	both("another stream resumed", again...)
-	both("resumed by a stranger", markedCall(`"@id"`, "a91", ""), script.Step{Head: resume + "\n" + otherHead, NoWait: true}, withHead(list, otherHead))
+	return steps
 }
 
 var marks = regexp.MustCompile(ControlName + "[ab][0-9]{2}")

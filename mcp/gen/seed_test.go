@@ -45,7 +45,7 @@ func TestSeeds(t *testing.T) {
 		t.Errorf("%d seeds want a process of their own", starts)
 	}
 	for _, label := range check.Labels() {
-		if labels[label] == 0 && label != check.Undeclared && label != check.HTTP && label != check.Sessions && label != check.GrowthFiles && label != check.Stateless && label != check.EarlierRequests && label != check.Subscriptions && label != check.SideBySide { // the session is over stdio
+		if labels[label] == 0 && label != check.Undeclared && label != check.HTTP && label != check.Sessions && label != check.SessionState && label != check.GrowthFiles && label != check.Stateless && label != check.BareClient && label != check.EarlierRequests && label != check.Subscriptions && label != check.SideBySide { // the session is over stdio
 			t.Errorf("no seed for the check %s", label)
 		}
 	}

@@ -57,6 +57,9 @@ var httpRules = []teasel.Rule{
 	{ID: check.RuleSessionLeak, Severity: teasel.High, Title: "Message of one session comes to another",
 		Help:   "An answer to one session's request came in a response to another session.\n\nOne client reads what another one has asked for.\n\nHave a server object, and what it remembers of requests, for each session; tell requests apart by session and id, since clients choose the ids.",
 		Source: transportSource + "#multiple-connections"},
+	{ID: check.RuleSessionState, Severity: teasel.Medium, Title: "Session changes with another one",
+		Help:   "The same request is answered otherwise after another client has begun a session, or has ended one, though that client changed nothing.\n\nWhat one client has said of itself, such as its version and capabilities, decides what another one gets: it is offered tools that it cannot use, or loses some.\n\nKeep what initialize says with the session, and have a server object for each.",
+		Source: specification + "2025-11-25/basic/lifecycle#capability-negotiation"},
 	{ID: RuleHTTPEventID, Severity: teasel.Low, Title: "Two events of a session have one id",
 		Help:   "Two server-sent events of one session, which are not the same message, have the same id.\n\nA client that has lost its connection asks for what came after an id, in any of the streams: with two of them it gets the wrong messages, or none.\n\nCount events for a whole session, or have the name of the stream in the id.",
 		Source: transportSource + "#resumability-and-redelivery"},
@@ -178,6 +181,16 @@ func withHead(head string) string {
 		return ""
 	}
 	return " with " + jsonrpc.Cut([]byte(strings.ReplaceAll(head, "\n", ", ")), 120)
+}
+
+// hasOtherHead reports whether the head of a request says something else than that of every message, beside which session it belongs to.
+func (j *judge) hasOtherHead(s *script.Sent) bool {
+	for line := range strings.SplitSeq(j.t.Head(s), "\n") {
+		if line != "" && !strings.HasPrefix(line, sessionIDHeader+":") {
+			return true
+		}
+	}
+	return false
 }
 
 // httpSubject is what a finding about a response is about: the method of the request, or its head.

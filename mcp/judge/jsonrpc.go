@@ -331,7 +331,7 @@ func (j *judge) another(i int, r *script.Received) {
 	}
 	s := &j.t.Sent[r.Sent]
 	first := j.answer(s)
-	if first == nil || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" || j.foreign != nil {
+	if first == nil || len(first.Raw) == 0 || first.Via > 0 && j.isResumed(first) || s.Answer == i || !j.isSound(s) || first.Loose || first.Message.ID == "null" || j.foreign != nil {
 		return // what says that no id could be read may be about something else
 	}
 	j.report(RuleDuplicateReply, j.subject(s), "", fmt.Sprintf("%s was answered twice, the second time with %s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(r.Raw, 160)))

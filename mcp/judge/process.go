@@ -52,7 +52,7 @@ func (j *judge) guilty() *script.Sent { return j.guiltyOf(j.t.Sent) }
 
 // guiltyOf is guilty for what happened when no more than these lines had been sent.
 func (j *judge) guiltyOf(sent []script.Sent) *script.Sent {
-	for len(sent) > 1 && len(bytes.TrimSpace(sent[len(sent)-1].Raw)) == 0 { // nobody dies of a blank line
+	for len(sent) > 1 && len(bytes.TrimSpace(sent[len(sent)-1].Raw)) == 0 && j.t.Head(&sent[len(sent)-1]) == "" { // nobody dies of a blank line
 		sent = sent[:len(sent)-1]
 	}
 	if len(sent) == 0 {
@@ -96,6 +96,8 @@ func (j *judge) subjectOf(s *script.Sent) string {
 	switch {
 	case s == nil:
 		return "(nothing sent)"
+	case j.hasOtherHead(s):
+		return subjectHTTP
 	case s.Message.Root != nil && (s.Message.Class == jsonrpc.ClassInvalid || jsonrpc.HasTwice(s.Message.Root) ||
 		(s.Message.Class == jsonrpc.ClassRequest || s.Message.Class == jsonrpc.ClassNotification) && !saysJSONRPC(s.Message.Root)):
 		return subjectMessage // whatever its method
@@ -118,19 +120,24 @@ func (j *judge) guiltyLine() string {
 	}
 	switch after {
 	case 0:
-		return lineOf(s)
+		if head := j.t.Head(s); head != "" && lineOf(s) == blankLine {
+			return "a request" + withHead(head)
+		}
+		return lineOf(s) + withHead(j.t.Head(s))
 	case 1:
 		return lineOf(s) + " and then " + lineOf(last)
 	}
 	return fmt.Sprintf("%s, %d more and then %s", lineOf(s), after-1, lineOf(last))
 }
 
+const blankLine = "a blank line"
+
 func lineOf(s *script.Sent) string {
 	if s == nil {
 		return "it was started, before anything was sent"
 	}
 	if len(bytes.TrimSpace(s.Raw)) == 0 {
-		return "a blank line"
+		return blankLine
 	}
 	return brief(s)
 }

@@ -60,6 +60,7 @@ var scopes = map[string]scope{
 	RuleHTTPNoSession: {streamable, handshakes, overHTTP, should}, RuleHTTPSessionID: {streamable, handshakes, overHTTP, should},
 	RuleHTTPGet: {streamable, "", overHTTP, must}, RuleHTTPGetAnswer: {streamable, handshakes, overHTTP, must}, RuleHTTPRequestType: {streamable, "", overHTTP, should},
 	RuleHTTPFraming: {streamable, "", overHTTP, must}, check.RuleSessionLeak: {streamable, handshakes, overHTTP, must}, check.RuleReplay: {streamable, handshakes, overHTTP, must},
+	check.RuleSessionState: {streamable, handshakes, overHTTP, ""}, check.RuleCapabilityCode: {session.StatelessVersion, "", "", must},
 	RuleHTTPEventID: {streamable, handshakes, overHTTP, must}, RuleHTTPBroadcast: {streamable, handshakes, overHTTP, must}, check.RuleOpenFiles: {"", "", overHTTP, should},
 	RuleHTTPMismatch: {session.StatelessVersion, "", overHTTP, must}, RuleHTTPEncoding: {session.StatelessVersion, "", overHTTP, must},
 	RuleHTTPStatus: {session.StatelessVersion, "", overHTTP, must},

@@ -15,7 +15,7 @@ import (
 
 const (
 	codeHeadMismatch = -32020
-	codeCapability   = -32021
+	codeCapability   = check.CapabilityCode
 	codeVersion      = -32022
 	codeLastReserved = -32099 // by this version
 )
@@ -27,6 +27,9 @@ var statelessRules = []teasel.Rule{
 	{ID: RuleMetaCode, Severity: teasel.Low, Title: "Unsupported version is refused with another code",
 		Help:   "A request in a version that does not exist was carried out, or refused with a code other than -32022.\n\nClients look for this code, and for the versions beside it, to ask again.\n\nAnswer -32022 with data.supported.",
 		Source: specification + "2026-07-28/basic/versioning#protocol-version-negotiation"},
+	{ID: check.RuleCapabilityCode, Severity: teasel.Low, Title: "Capability that the client lacks is said with another code",
+		Help:   "A call is refused to a client that has no capabilities with an error other than -32021, or without data.requiredCapabilities, although a client that has some is asked for input.\n\nClients see by the code that the call is right, and by the data what they would have to be able to do.\n\nAnswer -32021 with data.requiredCapabilities, over HTTP with status 400.",
+		Source: specification + "2026-07-28/basic/index#meta"},
 	{ID: RuleServerRequest, Severity: teasel.Medium, Title: "Server sends a request",
 		Help:   "The server sent a request to the client. Since 2026-07-28 it must not.\n\nClients of this version do not answer, and the call that waits for it hangs.\n\nAsk in a result with the resultType input_required.",
 		Source: specification + "2026-07-28/basic/patterns/mrtr"},

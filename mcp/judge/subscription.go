@@ -46,6 +46,26 @@ func (j *judge) subscriptions() {
 		}
 		j.subscription(i, filter, len(all) == 1)
 	}
+	j.unasked(len(all) > 0)
+}
+
+// unasked judges notifications that came without a subscription: in the response to another request, or where there was none and they have
+// no id of one. listens says that the script has a request for some.
+func (j *judge) unasked(listens bool) {
+	for i := range j.t.Received {
+		r := &j.t.Received[i]
+		if subscribed[r.Message.Method] == "" || r.Message.Class != jsonrpc.ClassNotification {
+			continue
+		}
+		with := ""
+		switch {
+		case r.Via > 0 && j.t.Sent[r.Via-1].Message.Method != session.ListenMethod:
+			with = ", in the response to " + j.t.Spoken(&j.t.Sent[r.Via-1])
+		case r.Via > 0, listens, r.Message.Params.Get("_meta").Get(session.MetaSubscription) != nil:
+			continue
+		}
+		j.report(RuleSubscription, r.Message.Method, "", fmt.Sprintf("%s came%s; no client has asked for it with %s.", jsonrpc.Cut(r.Raw, 160), with, session.ListenMethod))
+	}
 }
 
 // subscription judges what came of one request. only says that the script has no other such request.
