@@ -44,6 +44,7 @@ type hunt struct {
 	choose    session.Selection
 	enough    uint64                      // executions after which it ends at the next look, and unlike runs it is like any other until then; 0: it does not
 	checks    bool                        // nothing but the systematic checks is run
+	labels    []string                    // of the only ones that are; nil: all
 	stop      func([]teasel.Finding) bool // ends it early
 }
 
@@ -76,7 +77,9 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	m := gen.NewMutator(gen.MutatorConfig{Session: target.Session, Choice: &choice, Profile: h.profile})
 	c := mcp.Campaign(target, m, judge.DetectorConfig{})
 	for _, s := range m.Seeds() {
-		c.Seeds = append(c.Seeds, s.Script)
+		if h.labels == nil || slices.Contains(h.labels, s.Script.Check) {
+			c.Seeds = append(c.Seeds, s.Script)
+		}
 	}
 	c.Seed, c.Workers, c.Runs, c.SeedsOnly = h.seed, max(h.workers, 1), h.runs, h.checks
 	c.Duration = cmp.Or(h.duration, 15*time.Minute) // a server that answers next to nothing fails its own test only

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,12 +83,12 @@ func TestCleanHTTP(t *testing.T) {
 	t.Parallel()
 	server := mcptest.BuildServer(t, "plantedhttp")
 	for _, tt := range []struct {
-		name, flag string
-		stateless  bool
-	}{{"json", "-sse=false", false}, {"events", "-sse", false}, {"stateless", "-stateless", true}} {
+		name, flags string
+		stateless   bool
+	}{{"json", "-sse=false", false}, {"events", "-sse", false}, {"stateless", "-stateless", true}, {"stateless events", "-stateless -sse", true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := &hunt{command: []string{server, "-port", "{port}", "-clean", tt.flag}, url: plantedURL, stateless: tt.stateless, seed: 2, runs: shorter(t, 20_000)}
+			h := &hunt{command: append([]string{server, "-port", "{port}", "-clean"}, strings.Fields(tt.flags)...), url: plantedURL, stateless: tt.stateless, seed: 2, runs: shorter(t, 20_000)}
 			for _, f := range h.run(t).Findings {
 				t.Errorf("false alarm: %s %s: %s\n%s", f.Rule, f.Subject, f.Message, f.Detail)
 			}

@@ -1,6 +1,7 @@
-// Command plantedhttp is an MCP server over Streamable HTTP with one planted bug for each rule about HTTP. With -clean it has none.
+// Command plantedhttp is an MCP server over Streamable HTTP with one planted bug for each rule about HTTP. With -clean it has none,
+// and with -bug that one only.
 //
-//	plantedhttp -port 8080 [-clean] [-sse] [-stateless] [-mortal]
+//	plantedhttp -port 8080 [-clean] [-bug NAME] [-sse] [-stateless] [-mortal]
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,12 +29,14 @@ type server struct {
 	clean, sse bool
 	stateless  bool
 	mortal     bool
+	bug        string // the only one; "": there are all that have no name, or with clean none
 	mu         sync.Mutex
 	sessions   map[string]bool // false: ended
 	count      int
 	asked      map[string]string      // the name that was asked for last under an id
 	kept       []event                // of all sessions
 	streams    map[chan string]string // their sessions
+	bare       bool                   // the last client has no capabilities
 }
 
 type message struct {
@@ -54,7 +58,12 @@ func main() {
 	flag.BoolVar(&s.sse, "sse", false, "answer with event streams")
 	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, which has no handshake and no sessions")
 	flag.BoolVar(&s.mortal, "mortal", false, "end where a text has an unusual character")
+	flag.StringVar(&s.bug, "bug", "", "have only this bug: "+strings.Join(bugs, ", "))
 	flag.Parse()
+	if s.bug != "" && !slices.Contains(bugs, s.bug) {
+		log.Fatal("no such bug: ", s.bug)
+	}
+	s.clean = s.clean || s.bug != ""
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
 	if err != nil {
 		log.Fatal(err)
@@ -92,6 +101,7 @@ func cutOnSignal(h *http.Server) {
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.longHead(r)
 	origin := r.Header.Get("Origin")
 	switch {
 	case r.URL.Path != "/mcp":
@@ -226,7 +236,9 @@ func read(body []byte) (m *message, code int) {
 
 func problem(code int, text string) any { return map[string]any{"code": code, "message": text} }
 
-func (s *server) request(w http.ResponseWriter, r *http.Request, m *message) {
+func (s *server) request(to http.ResponseWriter, r *http.Request, m *message) {
+	w := &response{ResponseWriter: to}
+	s.before(w, m)
 	ok := func(result any) { s.answer(w, http.StatusOK, m.ID, "result", result) }
 	switch m.Method {
 	case "initialize":
@@ -234,6 +246,9 @@ func (s *server) request(w http.ResponseWriter, r *http.Request, m *message) {
 		if version != "2025-06-18" {
 			version = "2025-11-25"
 		}
+		s.mu.Lock()
+		s.bare = string(m.Params["capabilities"]) == "{}"
+		s.mu.Unlock()
 		ok(map[string]any{"protocolVersion": version, "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "plantedhttp", "version": "1"}})
 	case "ping":
 		ok(map[string]any{})
@@ -244,18 +259,7 @@ func (s *server) request(w http.ResponseWriter, r *http.Request, m *message) {
 		}
 		ok(map[string]any{"supportedVersions": []any{statelessVersion}, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}}, "ttlMs": 0, "cacheScope": "public"})
 	case "tools/list":
-		if m.Params["cursor"] != nil {
-			s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "no such cursor"))
-			return
-		}
-		list := map[string]any{"tools": []any{tool("read_text"), tool("read_count"), tool("read_page"), tool("read_region")}}
-		if !s.clean && r.Header.Get("MCP-Protocol-Version") == "2025-06-18" { // bug: clients of this version have one tool less
-			list["tools"] = list["tools"].([]any)[1:]
-		}
-		if s.stateless && s.clean { // bug: they are missing
-			list["ttlMs"], list["cacheScope"] = 60_000, "public"
-		}
-		ok(list)
+		s.list(w, r, m)
 	case "tools/call":
 		s.progress(w.Header().Get(sessionHeader), m)
 		s.call(w, m)
@@ -266,6 +270,36 @@ func (s *server) request(w http.ResponseWriter, r *http.Request, m *message) {
 		}
 		s.answer(w, status, m.ID, "error", problem(-32601, "method not found"))
 	}
+}
+
+// list answers with the tools, in two pages where there is one more of them.
+func (s *server) list(w http.ResponseWriter, r *http.Request, m *message) {
+	cursor := m.Params["cursor"]
+	paged := s.stateless && s.clean
+	if cursor != nil && !(paged && string(cursor) == `"2"`) {
+		s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "no such cursor"))
+		return
+	}
+	tools := []any{tool("read_text"), tool("read_count"), tool("read_page"), tool("read_region")}
+	list := map[string]any{"tools": tools}
+	s.mu.Lock()
+	fewer := s.has("last-client") && s.bare || !s.clean && r.Header.Get("MCP-Protocol-Version") == "2025-06-18" // bug: clients of this version have one tool less
+	s.mu.Unlock()
+	if fewer {
+		list["tools"] = tools[1:]
+	}
+	if paged { // bug: they are missing
+		list["ttlMs"], list["cacheScope"] = 60_000, "public"
+		if cursor == nil {
+			list["nextCursor"] = "2"
+		} else if list["tools"] = []any{confirmTool()}; s.has("scope-of-pages") {
+			list["cacheScope"] = "private"
+		}
+	}
+	if s.has("list-asks") {
+		list = asks()
+	}
+	s.answer(w, http.StatusOK, m.ID, "result", list)
 }
 
 const sessionHeader = "Mcp-Session-Id"
@@ -327,6 +361,9 @@ func (s *server) call(w http.ResponseWriter, m *message) {
 	json.Unmarshal(m.Params["arguments"], &arguments)
 	invalid := json.Unmarshal(arguments["text"], &text) != nil || len([]rune(text)) > 100 || string(arguments["text"]) == "null"
 	switch name := m.text("name"); {
+	case name == "confirm" && s.stateless && s.clean:
+		s.confirm(w, m)
+		return
 	case name != "read_text" && name != "read_count" && name != "read_page" && name != "read_region":
 		s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "unknown tool "+s.nameOf(m)))
 		return
@@ -365,15 +402,19 @@ func content(text string, failed bool) any {
 }
 
 func (s *server) answer(w http.ResponseWriter, status int, id json.RawMessage, key string, value any) {
-	if result, ok := value.(map[string]any); ok && s.stateless && key == "result" && (s.clean || result["content"] == nil) { // bug: results of tools have none
+	if result, ok := value.(map[string]any); ok && s.stateless && key == "result" && result["resultType"] == nil && (s.clean || result["content"] == nil) { // bug: results of tools have none
 		result["resultType"] = "complete"
 	}
 	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, key: value})
+	if of, ok := w.(*response); ok && of.called && s.has("answer-on-get") && s.push(w.Header().Get(sessionHeader), body) {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
 	switch h := w.Header(); {
 	case h.Get("Content-Type") != "":
 	case s.sse && status == http.StatusOK:
 		h.Set("Content-Type", "text/event-stream")
-		body = fmt.Appendf(nil, "id: %s\nevent: message\ndata: %s\n\n", s.keep(w.Header().Get(sessionHeader), id, body), body)
+		body = s.events(w, id, body)
 	default:
 		h.Set("Content-Type", "application/json")
 	}

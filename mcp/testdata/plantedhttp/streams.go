@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // An event is one of a stream, each of which has one: the answer to a request.
@@ -22,6 +23,20 @@ func (s *server) keep(session string, request json.RawMessage, body []byte) (id 
 	}
 	s.kept = append(s.kept, event{session, id, body})
 	return id
+}
+
+// events returns an answer as the events of its stream: what comes before it, and where there are no bugs what to resume the stream from.
+func (s *server) events(w http.ResponseWriter, id json.RawMessage, body []byte) (text []byte) {
+	event := s.keep(w.Header().Get(sessionHeader), id, body)
+	if stream, ok := strings.CutSuffix(event, "-1"); ok && s.clean && !s.stateless {
+		text = fmt.Appendf(text, "id: %s-0\ndata: \n\n", stream)
+	}
+	if r, ok := w.(*response); ok {
+		for _, m := range r.before {
+			text = fmt.Appendf(text, "data: %s\n\n", m)
+		}
+	}
+	return fmt.Appendf(text, "id: %s\nevent: message\ndata: %s\n\n", event, body)
 }
 
 // stream sends on the stream of a GET what there is to send, until the client closes it.
@@ -58,6 +73,11 @@ func (s *server) progress(session string, m *message) {
 		return
 	}
 	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": map[string]any{"progressToken": meta["progressToken"], "progress": 1}})
+	s.push(session, body)
+}
+
+// push sends a message on the stream of a GET of a session, and reports whether there is one.
+func (s *server) push(session string, body []byte) (sent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for messages, of := range s.streams {
@@ -66,15 +86,17 @@ func (s *server) progress(session string, m *message) {
 		}
 		select {
 		case messages <- string(body):
+			sent = true
 		default: // it is not read
 		}
 		if s.clean { // bug: on all of them
-			return
+			break
 		}
 	}
+	return sent
 }
 
-// resume answers with what a stream has behind an event, of which there is nothing.
+// resume answers with what a stream has behind an event.
 func (s *server) resume(w http.ResponseWriter, r *http.Request) {
 	if s.refused(w, r) {
 		return
@@ -82,11 +104,15 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	session, last := r.Header.Get(sessionHeader), r.Header.Get("Last-Event-ID")
+	stream, begins := strings.CutSuffix(last, "-0")
 	found := false
 	for _, e := range s.kept {
-		if found && !s.clean && e.session == r.Header.Get(sessionHeader) { // bug: and all other streams
+		own := e.session == session
+		first := begins && e.id == stream+"-1"
+		if found && (!s.clean && own || s.has("resumed-all")) || first && (s.clean && own || s.has("resumed-stream")) { // bug: and all other streams
 			fmt.Fprintf(w, "id: %s\ndata: %s\n\n", e.id, e.body)
 		}
-		found = found || e.id == r.Header.Get("Last-Event-ID")
+		found = found || e.id == last || first
 	}
 }
