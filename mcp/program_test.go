@@ -57,8 +57,8 @@ func TestPython(t *testing.T) {
 			cmd := exec.Command("python3", "-")
 			cmd.Stdin = strings.NewReader(text)
 			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Errorf("%v", err)
+			if ended := strings.Contains(string(out), "the server ended with status"); (err != nil) != ended {
+				t.Errorf("the server has ended: %v, and the program ends with %v", ended, err)
 			}
 			for _, want := range tt.want {
 				if !strings.Contains(string(out), want) {
