@@ -395,9 +395,9 @@ func (d describing) Detect(o *teasel.Observation) []teasel.Finding {
 	*d.detected++
 	fs := teasel.Crashes(o)
 	for i := range fs {
-		fs[i].Describe = func() string {
+		fs[i].Describe = func(f *teasel.Finding) {
 			*d.detailed++
-			return o.Detail + " in detail"
+			f.Detail = o.Detail + " in detail"
 		}
 	}
 	return fs

@@ -98,9 +98,9 @@ type Finding struct {
 	// Unsaved says why a [Reporter] could not keep the finding as it is; "": all have kept it. The hub sets it.
 	Unsaved string `json:"-"`
 
-	// Describe returns Detail; nil: Detail is set. Nearly all that a detector finds is known already, and nobody reads it, so that a
-	// detector need not write the detail of each. The worker calls it at most once, while the observation is valid.
-	Describe func() string `json:"-"`
+	// Describe sets Detail, and may add to Message; nil: both are as they are to be. Nearly all that a detector finds is known already, and
+	// nobody reads it, so that a detector need not write the detail of each. The worker calls it at most once, while the observation is valid.
+	Describe func(*Finding) `json:"-"`
 }
 
 // ID names the finding: 16 hexadecimal digits of rule and fault where the fault is known, so that it is one finding
@@ -208,7 +208,8 @@ func (f *Finding) check() error {
 
 // describe fills in the detail of a finding while its evidence is valid.
 func (f *Finding) describe() {
-	if f.Describe != nil {
-		f.Detail, f.Describe = f.Describe(), nil
+	if describe := f.Describe; describe != nil {
+		f.Describe = nil
+		describe(f)
 	}
 }

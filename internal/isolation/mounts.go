@@ -75,6 +75,17 @@ func (m *mounts) covered(path string) bool {
 		!slices.ContainsFunc(covers, func(c string) bool { return within(c, path) })
 }
 
+// misses reports whether a path that is there outside is not there inside.
+func (m *mounts) misses(path string) bool {
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	path = realPath(path)
+	covers := slices.Concat(m.hidden, existing(emptyPlaces))
+	below := slices.ContainsFunc(covers, func(c string) bool { return within(path, c) }) && !slices.Contains(covers, path)
+	return below && !slices.ContainsFunc(slices.Concat(m.read, m.write), func(shown string) bool { return within(path, shown) || within(shown, path) })
+}
+
 // existing returns the real paths of those that exist, the outermost first, each once.
 func existing(paths []string) (real []string) {
 	for _, path := range paths {

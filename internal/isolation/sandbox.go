@@ -3,6 +3,7 @@ package isolation
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +21,13 @@ type Sandbox struct {
 // OutsideWarning is what a program says that starts a server by itself, to show a finding of a campaign with a sandbox.
 const OutsideWarning = "the finding was made in a sandbox of teasel's, and this runs the server outside of it: it can read and change your files and reach your network and processes, " +
 	"and may behave differently"
+
+// Hides reports whether a path, or the folder of what is to be made there, is outside, and is not in the sandbox. The homes of programs have
+// to be among what they may write to.
+func (s *Sandbox) Hides(path string) bool {
+	m, err := plan("/", s)
+	return err == nil && (m.misses(path) || m.misses(filepath.Dir(path)))
+}
 
 // namespaces are those around the programs of a home, with one thread of this process in them. A process belongs to the namespaces of
 // the thread that has started it. The thread cannot go back, and ends with them.

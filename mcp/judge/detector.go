@@ -77,7 +77,7 @@ func (j *judge) Detect(obs *teasel.Observation) []teasel.Finding {
 	}
 	found := j.found
 	for i := range found {
-		found[i].Describe = func() string { return j.detail(t, &found[i]) }
+		found[i].Describe = func(f *teasel.Finding) { f.Detail = j.detail(t, f) }
 	}
 	j.t, j.session, j.found, j.foreign, j.phase = nil, nil, nil, nil, phase{}
 	return found

@@ -16,7 +16,7 @@ func judgeText(t testing.TB, session *session.Session, text string) []teasel.Fin
 	for _, d := range Detectors(DetectorConfig{}) {
 		found = append(found, d.Detect(&obs)...)
 		for i := range found {
-			found[i].Detail = found[i].Describe()
+			found[i].Describe(&found[i])
 		}
 	}
 	return found

@@ -31,6 +31,12 @@ func WithScratch(ctx context.Context) (context.Context, func() error) {
 	}
 }
 
+// SandboxOf returns the sandbox around the programs that a command starts; nil: there is none. scratch is the folder of their homes, see
+// [Isolate].
+func SandboxOf(i *flags.Isolation, scratch string, command []string, dir string) *isolation.Sandbox {
+	return isolation.NewSandbox(i.Sandbox, i.Allowed, command, dir, scratch)
+}
+
 // Isolate makes ready what a target needs to be kept apart, and returns the folder in which programs have their homes; "": they have ours.
 // With --sandbox this program is run again in a user namespace, after leave was called, which may be nil: the error is then that run's
 // exit status. limit is how much programs may write; 0: there is no limit.

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 	"github.com/teaselfuzz/teasel/view"
@@ -35,6 +36,7 @@ type Plan[T any] struct {
 	DryRun     func(io.Writer) error              // shows what would be fuzzed
 	Close      func()                             // ends what planning has started; nil: nothing
 	Triage     *Triage                            // the seeds are files to triage, and nothing is made from them; nil: it is an ordinary campaign
+	Sandbox    *isolation.Sandbox                 // around the programs; nil: there is none
 	member     *Member                            // of a fleet; nil: of none
 	recorder   *view.Recorder                     // for a page and a screen; nil: there are none
 	Gone       func(error) (teasel.Finding, bool) // the finding that an error of the campaign is, of a target that is not ours and has ended; nil: there is none

@@ -79,7 +79,7 @@ func (p *Plan[T]) attach(cmd *cobra.Command, dir *corpus.Dir, page *Page, live *
 		return exit.Failure(err)
 	}
 	c.Reporters = append(c.Reporters, p.progressCheck(live))
-	c.NewDetectors = WithSandbox(WithSeverity(c.NewDetectors, p.Severity), &o.Isolation)
+	c.NewDetectors = WithSandbox(WithSeverity(c.NewDetectors, p.Severity), p.Sandbox)
 	c.Seed, c.Workers, c.Duration, c.Runs, c.Memory = o.Seed, o.Workers, o.Duration, o.Runs, o.LimitMemory()
 	if err := p.join(dir, live, stop); err != nil {
 		return err

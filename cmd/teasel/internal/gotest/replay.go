@@ -91,7 +91,7 @@ func openTest(ctx context.Context, raw json.RawMessage, stderr io.Writer) (*repl
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	c := fuzztest.Campaign(t, nil)
-	run := &replay.Runner[[]byte]{Target: t, Codec: c.Codec, Mutator: c.NewMutator(), Detectors: c.NewDetectors(), Single: true}
+	run := &replay.Runner[[]byte]{Target: t, Codec: c.Codec, Mutator: c.NewMutator(), Detectors: campaign.WithSandbox(c.NewDetectors, campaign.SandboxOf(&g.Isolation, scratch, []string{binary}, g.Dir))(), Single: true}
 	test, _, err := typedTest(ctx, t)
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)

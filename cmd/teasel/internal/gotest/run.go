@@ -292,7 +292,7 @@ func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target,
 	if o.Runs > 0 {
 		c.Runs = max(1, o.Runs/uint64(len(s.tests)))
 	}
-	c.NewDetectors = campaign.WithSandbox(campaign.WithSeverity(c.NewDetectors, o.Severity), &o.Isolation)
+	c.NewDetectors = campaign.WithSandbox(campaign.WithSeverity(c.NewDetectors, o.Severity), campaign.SandboxOf(&o.Isolation, target.Scratch, []string{target.Binary}, target.Dir))
 }
 
 func (s *testRun) title() string {

@@ -100,8 +100,9 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	target.Session = session
+	detectors := func() []teasel.Detector { return judge.Detectors(judge.DetectorConfig{Slow: t.Slow}) }
 	b.Runner = replay.Runner[script.Script]{Target: target, Codec: script.Codec{}, Mutator: gen.NewMutator(gen.MutatorConfig{Session: session}),
-		Detectors: judge.Detectors(judge.DetectorConfig{Slow: t.Slow})}
+		Detectors: campaign.WithSandbox(detectors, campaign.SandboxOf(&t.Isolation, target.Scratch, target.Command.Args, t.Dir))()}
 	return b, nil
 }
 

@@ -85,6 +85,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if len(o.Command) == 0 {
 		p.Meta.Name = o.Connect
 	}
+	p.Sandbox = about.sandbox(target.Scratch)
 	return &p.Plan, p.Describe(Kind(), &o.Launch, o, about)
 }
 

@@ -1,6 +1,7 @@
 package netserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/netproto"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -58,6 +60,11 @@ func (t *Target) server() (netproto.Target, error) {
 	return out, nil
 }
 
+// sandbox returns the sandbox around the server; nil: there is none.
+func (t *Target) sandbox(scratch string) *isolation.Sandbox {
+	return campaign.SandboxOf(&t.Isolation, scratch, t.Command, cmp.Or(t.Dir, scratch)) // without a directory it has one below that
+}
+
 // shell returns the command that runs a command line.
 func shell(line string) []string {
 	if line == "" {
@@ -91,7 +98,7 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 		return nil, err
 	}
 	return &replay.Runner[*dialogue.Dialogue]{
-		Target: target, Codec: dialogue.Codec{Model: target.Model}, Mutator: newMutator(target.Model, &mutate.Dictionary{}), Detectors: netproto.Detectors(),
+		Target: target, Codec: dialogue.Codec{Model: target.Model}, Mutator: newMutator(target.Model, &mutate.Dictionary{}), Detectors: campaign.WithSandbox(netproto.Detectors, t.sandbox(target.Scratch))(),
 	}, nil
 }
 

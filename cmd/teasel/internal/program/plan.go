@@ -68,6 +68,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	}
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
+	p.Sandbox = about.sandbox(target.Scratch)
 	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary, MaxLen: o.MaxLen, Weights: weights})
 	if slices.Contains(o.Stages, "deterministic") {
 		p.Campaign.Stages = native.WithSteps(p.Campaign.Stages)

@@ -14,6 +14,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
+	"github.com/teaselfuzz/teasel/internal/isolation"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
@@ -46,6 +47,11 @@ func (t *Target) program() native.Target {
 		Exits: t.Exits, Mode: t.Mode, Tracer: t.Tracer, Sandbox: t.Sandbox, Allow: t.Allowed}
 }
 
+// sandbox returns the sandbox around the program; nil: there is none.
+func (t *Target) sandbox(scratch string) *isolation.Sandbox {
+	return campaign.SandboxOf(&t.Isolation, scratch, slices.Concat(t.Command, t.Tracer), t.Dir)
+}
+
 // newReplayer returns what runs inputs on the program of a finding.
 func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
 	var t Target
@@ -61,8 +67,10 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 		return nil, err
 	}
 	target.Batch = 1
-	return &replay.Runner[[]byte]{Target: target, Codec: native.Codec{}, Mutator: native.NewMutator(&mutate.Bytes{}), Detectors: []teasel.Detector{teasel.DetectorFunc(native.Detect)}}, nil
+	return &replay.Runner[[]byte]{Target: target, Codec: native.Codec{}, Mutator: native.NewMutator(&mutate.Bytes{}), Detectors: campaign.WithSandbox(detectors, t.sandbox(target.Scratch))()}, nil
 }
+
+func detectors() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} }
 
 // byHand returns the command that runs a program on a file.
 func byHand(raw json.RawMessage, f *teasel.Finding, input string) string {
