@@ -22,6 +22,10 @@ type Conn interface {
 	Unread() bool
 	// Drop gives an exchange up.
 	Drop(exchange int64)
+	// Release says that nobody waits for an exchange. One that is not over gives its place to a message that finds none.
+	Release(exchange int64)
+	// Queued reports whether the message that begins an exchange waits for a place.
+	Queued(exchange int64) bool
 	// CloseSend says that nothing more will be sent, after what is queued.
 	CloseSend() error
 	// Received returns how many bytes have come.

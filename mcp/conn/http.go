@@ -51,7 +51,7 @@ type HTTP struct {
 	idle    []*link
 	open    int                // links that take one request after the other
 	busy    map[int64]*request // the exchanges that are not over
-	aside   int                // of those, how many are apart
+	aside   int                // of those, how many are apart or released
 	unsent  atomic.Int32
 	heard   atomic.Bool // the server has been reached
 	numbers int64       // of exchanges that were given out
@@ -82,6 +82,7 @@ type request struct {
 	apart    bool
 	cut      bool      // the connection is closed as soon as it is written
 	link     *link     // that has it; nil: it is queued
+	released time.Time // when it was, if it has a link, or was given one; zero: it was not
 	dropped  bool      // guarded by the link's mu
 	wrote    time.Time // when
 }
@@ -218,6 +219,7 @@ func (c *HTTP) assign() {
 			l = c.link()
 			c.open++
 		default:
+			c.makeRoom()
 			return
 		}
 		c.queue = append(c.queue[:0], c.queue[1:]...)
@@ -225,9 +227,24 @@ func (c *HTTP) assign() {
 	}
 }
 
+// graceTime is how long an exchange that nobody waits for keeps its place: mostly its response is at its end.
+const graceTime = 100 * time.Millisecond
+
+// makeRoom cuts the connections of exchanges that nobody waits for.
+func (c *HTTP) makeRoom() {
+	for _, r := range c.busy {
+		if r.link != nil && !r.apart && !r.released.IsZero() && time.Since(r.released) > graceTime {
+			r.link.cut(r)
+		}
+	}
+}
+
 // start has a link send a request.
 func (c *HTTP) start(r *request, l *link) {
 	r.link = l
+	if !r.released.IsZero() {
+		r.released = time.Now()
+	}
 	if c.posts != "" {
 		r.bytes = c.retarget(r)
 	}
@@ -243,6 +260,20 @@ func (c *HTTP) Drop(exchange int64) {
 		c.queue = slices.DeleteFunc(c.queue, func(r *request) bool { return r.exchange == exchange })
 		c.over(exchange)
 	}
+}
+
+func (c *HTTP) Release(exchange int64) {
+	r := c.busy[exchange]
+	if r == nil || !r.released.IsZero() {
+		return
+	}
+	if r.released = time.Now(); !r.apart {
+		c.aside++
+	}
+}
+
+func (c *HTTP) Queued(exchange int64) bool {
+	return c.busy[exchange] != nil && c.busy[exchange].link == nil
 }
 
 // link starts a link.
@@ -268,6 +299,7 @@ func (c *HTTP) Recv(ctx context.Context, until time.Time, frames []Frame) ([]Fra
 		case c.ended != nil:
 			return frames, c.ended
 		}
+		c.assign()
 		now := time.Now()
 		wait := min(until.Sub(now), Slice)
 		if wait <= 0 && c.unsent.Load() > 0 { // a link is about to write
@@ -318,7 +350,7 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 
 // over notes that an exchange is.
 func (c *HTTP) over(exchange int64) {
-	if r := c.busy[exchange]; r != nil && r.apart {
+	if r := c.busy[exchange]; r != nil && (r.apart || !r.released.IsZero()) {
 		c.aside--
 	}
 	delete(c.busy, exchange)

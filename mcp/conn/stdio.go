@@ -251,7 +251,9 @@ func (c *stdio) Unread() (unread bool) {
 	return err == nil && unread
 }
 
-func (c *stdio) Drop(int64) {}
+func (c *stdio) Drop(int64)        {}
+func (c *stdio) Release(int64)     {}
+func (c *stdio) Queued(int64) bool { return false }
 
 func (c *stdio) CloseSend() error {
 	if c.eof {

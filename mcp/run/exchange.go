@@ -30,7 +30,7 @@ func (k *talk) depart(id int64, step *script.Step) {
 			k.open++
 		}
 	}
-	s.exchanges[id] = f
+	s.exchanges[id], f.exchange = f, id
 	k.mem.exchanges = append(k.mem.exchanges, id)
 }
 
@@ -95,7 +95,7 @@ func (e *executor) resumeStream(s *peer, f *conn.Frame, x *flight) bool {
 	}
 	x.resumed = true
 	exchange := s.Send(conn.Message{Head: "GET\nLast-Event-ID: " + x.event, Apart: true})
-	s.exchanges[exchange] = x
+	s.exchanges[exchange], x.exchange = x, exchange
 	k.mem.exchanges = append(k.mem.exchanges, exchange)
 	return true
 }

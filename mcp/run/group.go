@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 )
 
@@ -284,7 +285,11 @@ func (g *group) inFlight(f waitEnd) (unanswered, answered []*talk) {
 
 // giveUp ends a talk whose answers have not come.
 func (k *talk) giveUp() {
-	if k.t.Unanswered() >= 0 {
+	switch {
+	case k.t.Unanswered() < 0:
+	case k.isQueued():
+		k.recheck = true
+	default:
 		k.t.Hung, k.last = true, time.Now()
 		k.t.Past.MarkSlow(k.t.Place - 1)
 	}
@@ -295,6 +300,13 @@ func (k *talk) giveUp() {
 	}
 	k.terminate()
 	k.state = over
+}
+
+// isQueued reports whether the first request that has no answer was never written, since others hold all connections.
+func (k *talk) isQueued() bool {
+	id, _ := jsonrpc.IntegerID(k.t.Sent[k.t.Unanswered()].Message.ID)
+	f := k.server.flights[id]
+	return f != nil && k.server.Queued(f.exchange)
 }
 
 // noteEnd notes whether the server said nothing any more, or did not stop: then it took as long as was listened to.

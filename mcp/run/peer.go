@@ -42,6 +42,7 @@ type peer struct {
 type flight struct {
 	talk     *talk  // nil: it is a ping
 	sent     int    // index in its transcript; -1: its transcript does not have it
+	exchange int64  // over HTTP, that ends with its answer
 	id       int64  // 0: it is no request with an id of ours
 	event    string // the EventID that came last
 	resumed  bool   // its stream ended before the answer came, and was asked for again

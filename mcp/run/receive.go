@@ -137,6 +137,9 @@ func (s *peer) land(f *flight, now time.Time) {
 	if k == nil || s.alone == nil || s.alone == k {
 		s.active = now
 	}
+	if f.exchange != 0 {
+		s.Release(f.exchange) // its response may stay open
+	}
 	if k == nil {
 		return
 	}

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
 
@@ -97,5 +101,76 @@ func TestStreamResumes(t *testing.T) {
 				t.Errorf("it ended as %v with status %d, answered %v: %v", obs.Exit, s.Status, answered, found)
 			}
 		})
+	}
+}
+
+// The response to a request may stay open after its answer. It does not keep others from being sent.
+func TestStreamsStayOpen(t *testing.T) {
+	for _, serial := range []bool{false, true} {
+		e := streams(t, server.Command{Serial: serial, Timeout: 2 * time.Second}, func(w http.ResponseWriter, r *http.Request, _, id string) {
+			event(w, `data: {"jsonrpc":"2.0","id":%s,"result":{}}`, id)
+			<-r.Context().Done()
+		})
+		ins := slices.Repeat([]script.Script{lineScript(question, question)}, 50)
+		if serial {
+			ins = ins[:3]
+		}
+		obs := executeBatch(t, e, ins...)
+		suspended := 0
+		for i := range obs {
+			if obs[i].Evidence == nil { // while others kept their places
+				suspended++
+			}
+		}
+		_, late := awaitLate(t, e, suspended)
+		for _, o := range append(obs, late...) {
+			if o.Exit != teasel.ExitOK || o.Runs != 2 && o.Evidence == nil {
+				t.Errorf("a script ended as %v after %d answers: %s", o.Exit, o.Runs, o.Detail)
+			}
+		}
+	}
+}
+
+// A request that was never written, since others that have no answer hold all connections, is not one that is not answered.
+func TestStreamsHoldAll(t *testing.T) {
+	const held = 64
+	var asked atomic.Int32
+	e := streams(t, server.Command{Timeout: time.Second}, func(w http.ResponseWriter, r *http.Request, method, id string) {
+		if method == "hold" {
+			asked.Add(1)
+			event(w, ": wait")
+			<-r.Context().Done()
+			return
+		}
+		event(w, `data: {"jsonrpc":"2.0","id":%s,"result":{}}`, id)
+	})
+	var hold []string
+	for range held {
+		hold = append(hold, `{"jsonrpc":"2.0","id":"@id","method":"hold"}`)
+	}
+	holding := lineScript(hold...)
+	for i := range holding.Steps {
+		holding.Steps[i].NoWait = true
+	}
+	executeBatch(t, e, holding)
+	if o := executeBatch(t, e, lineScript(question))[0]; o.Evidence != nil {
+		t.Fatal("it was answered while all connections were held")
+	}
+	if _, o := execute(t, e, lineScript(question)); o.Exit != teasel.ExitOK {
+		t.Errorf("by itself it ended as %v: %s", o.Exit, o.Detail)
+	}
+	ins, late := awaitLate(t, e, 1)
+	executeBatch(t, e, lineScript(question)) // and tries the other one again
+	in, o := awaitLate(t, e, 1)
+	ins, late = append(ins, in...), append(late, o...)
+	for i := range ins {
+		tr := late[i].Evidence.(*script.Transcript)
+		if len(ins[i].Steps) == held {
+			if late[i].Exit != teasel.ExitHang || asked.Load() != held {
+				t.Errorf("what has no answer ended as %v; %d requests came", late[i].Exit, asked.Load())
+			}
+		} else if late[i].Exit != teasel.ExitOK || tr.Unanswered() >= 0 {
+			t.Errorf("what was never written ended as %v: %s", late[i].Exit, late[i].Detail)
+		}
 	}
 }

@@ -106,6 +106,7 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 					return answer, noise, callError(err)
 				}
 			case m.Class == jsonrpc.ClassResponse && jsonrpc.AnswersLoosely(m.ID, id):
+				s.Release(exchange)
 				return m, noise, nil
 			case m.IsNoise() || echo:
 				if noisy += len(f.Body) + 1; noise == nil {
