@@ -50,7 +50,7 @@ func (e eventReader) line(size int) (line []byte, err error) {
 	for {
 		part, err := e.r.ReadSlice('\n')
 		if line = append(line, part...); size+len(line) > maxLine {
-			return line, errFlood
+			return line, ErrFlood
 		}
 		if err != bufio.ErrBufferFull {
 			return line, err

@@ -29,10 +29,7 @@ const (
 	endTime   = 500 * time.Millisecond // the most that a process takes to end after its connections, or a server to end a session
 )
 
-var (
-	errFlood = errors.New("the response has no end")
-	errCut   = errors.New("the connection was cut")
-)
+var errCut = errors.New("the connection was cut")
 
 // run takes requests until the connection is closed.
 func (l *link) run() {
@@ -72,7 +69,7 @@ func (l *link) exchange(r *request) bool {
 	}
 	end := l.end()
 	switch {
-	case errors.Is(err, errFlood):
+	case errors.Is(err, ErrFlood):
 		end = ErrFlood
 	case end == nil && errors.Is(err, syscall.ECONNREFUSED):
 		end = ErrRefused
@@ -231,9 +228,9 @@ func (l *link) end() error {
 	return nil
 }
 
-// pass passes on what a response has.
+// pass passes on what a response has. Without an error its body was read to the end; with one the connection is of no more use. To close the
+// body would read the rest, which may have no end.
 func (l *link) pass(r *request, res *http.Response) error {
-	defer res.Body.Close()
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	if strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") && res.StatusCode < 300 {
 		return l.events(r, res)
@@ -241,7 +238,7 @@ func (l *link) pass(r *request, res *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxLine+1))
 	switch {
 	case len(body) > maxLine:
-		return errFlood
+		return ErrFlood
 	case err != nil && len(body) == 0:
 		return err
 	}
