@@ -55,7 +55,7 @@ type Frame struct {
 	Last     bool        // the exchange is over
 	EventID  string      // of a server-sent event
 	Wrote    time.Time   // when the message that began the exchange was written
-	Err      error       // why there is no response
+	Err      error       // why there is no response, or not all of it
 }
 
 // The statuses of exchanges whose connection the server has closed without a response.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,5 +68,46 @@ func TestHTTPFlood(t *testing.T) {
 				t.Errorf("%v, want %v", err, conn.ErrFlood)
 			}
 		})
+	}
+}
+
+// TestHTTPBrokenOff: a body that is not whole is said to be so, and no other request follows on its connection.
+func TestHTTPBrokenOff(t *testing.T) {
+	for _, head := range []string{"Content-Length: 100\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nno size\r\n"} {
+		var connections atomic.Int32
+		c := raw(t, func(c net.Conn) {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"+head)
+			if connections.Add(1); strings.HasPrefix(head, "Transfer") {
+				c.Read(make([]byte, 1000)) // the connection stays open
+				io.WriteString(c, "HTTP/1.1 500 Wrong\r\nContent-Length: 0\r\n\r\n")
+			}
+		})
+		for n := range int32(2) {
+			got := post(t, c, conn.Message{Body: []byte("{}")})
+			if texts(got)[0] != "200 hello" || got[0].Err == nil || connections.Load() != n+1 {
+				t.Errorf("%q, %v, on %d connections", texts(got), got[0].Err, connections.Load())
+			}
+		}
+	}
+}
+
+// TestHTTPDropDialling: a request whose connection does not come about can be given up.
+func TestHTTPDropDialling(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() // nobody answers the TLS handshake
+	c := conn.NewHTTP(conn.HTTPConfig{URL: &url.URL{Scheme: "https", Host: l.Addr().String(), Path: "/mcp"}, Connections: 1, Running: func() bool { return true }})
+	defer c.Close()
+	for range 2 {
+		exchange := c.Send(conn.Message{Body: []byte("{}")})
+		if err := c.Flush(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		c.Drop(exchange)
+		if got := until(t, c, exchange); got[0].Status != conn.NoResponse {
+			t.Errorf("%v", texts(got))
+		}
 	}
 }

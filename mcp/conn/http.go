@@ -37,9 +37,9 @@ const defaultConnections = 64
 // such a request is not used for another one.
 type HTTP struct {
 	cfg     HTTPConfig
-	dial    func() (*socket, error) // the connection ends with ours
-	cancel  context.CancelFunc      // of dial
-	closing chan struct{}
+	context func() (context.Context, context.CancelFunc) // of a request; it ends with the connection
+	cancel  context.CancelFunc                           // of all
+	closing <-chan struct{}
 	links   sync.WaitGroup
 	events  chan event
 	timer   *time.Timer
@@ -80,11 +80,10 @@ type request struct {
 	bytes    []byte // as they go on the wire
 	once     bool   // no other request may follow on the same connection
 	apart    bool
-	cut      bool      // the connection is closed as soon as it is written
-	link     *link     // that has it; nil: it is queued
-	released time.Time // when it was, if it has a link, or was given one; zero: it was not
-	dropped  bool      // guarded by the link's mu
-	wrote    time.Time // when
+	cut      bool               // the connection is closed as soon as it is written
+	released time.Time          // when it was, if it has a link, or was given one; zero: it was not
+	cancel   context.CancelFunc // gives it up; nil: it has no link
+	wrote    time.Time          // when
 }
 
 // An event is what a link has to say.
@@ -104,14 +103,8 @@ func NewHTTP(c HTTPConfig) *HTTP {
 		c.Connections = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &HTTP{cfg: c, cancel: cancel, busy: make(map[int64]*request), closing: make(chan struct{}), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
-	h.dial = func() (*socket, error) {
-		conn, err := dial(ctx, &h.cfg)
-		if err != nil {
-			return nil, err
-		}
-		return &socket{conn, context.AfterFunc(ctx, func() { conn.Close() })}, nil
-	}
+	h := &HTTP{cfg: c, cancel: cancel, closing: ctx.Done(), busy: make(map[int64]*request), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
+	h.context = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
 	return h
 }
 
@@ -233,15 +226,14 @@ const graceTime = 100 * time.Millisecond
 // makeRoom cuts the connections of exchanges that nobody waits for.
 func (c *HTTP) makeRoom() {
 	for _, r := range c.busy {
-		if r.link != nil && !r.apart && !r.released.IsZero() && time.Since(r.released) > graceTime {
-			r.link.cut(r)
+		if r.cancel != nil && !r.apart && !r.released.IsZero() && time.Since(r.released) > graceTime {
+			r.cancel()
 		}
 	}
 }
 
 // start has a link send a request.
 func (c *HTTP) start(r *request, l *link) {
-	r.link = l
 	if !r.released.IsZero() {
 		r.released = time.Now()
 	}
@@ -249,13 +241,15 @@ func (c *HTTP) start(r *request, l *link) {
 		r.bytes = c.retarget(r)
 	}
 	c.unsent.Add(1)
-	l.work <- r
+	j := job{request: r}
+	j.ctx, r.cancel = c.context()
+	l.work <- j
 }
 
 // Drop cuts the connection of an exchange.
 func (c *HTTP) Drop(exchange int64) {
-	if r := c.busy[exchange]; r != nil && r.link != nil {
-		r.link.cut(r)
+	if r := c.busy[exchange]; r != nil && r.cancel != nil {
+		r.cancel()
 	} else {
 		c.queue = slices.DeleteFunc(c.queue, func(r *request) bool { return r.exchange == exchange })
 		c.over(exchange)
@@ -273,12 +267,12 @@ func (c *HTTP) Release(exchange int64) {
 }
 
 func (c *HTTP) Queued(exchange int64) bool {
-	return c.busy[exchange] != nil && c.busy[exchange].link == nil
+	return c.busy[exchange] != nil && c.busy[exchange].cancel == nil
 }
 
 // link starts a link.
 func (c *HTTP) link() *link {
-	l := &link{http: c, work: make(chan *request, 1)}
+	l := &link{http: c, work: make(chan job, 1)}
 	c.links.Go(l.run)
 	return l
 }
@@ -386,7 +380,6 @@ func (c *HTTP) Close() error {
 	}
 	c.cancel()
 	c.cancel = nil
-	close(c.closing)
 	c.links.Wait()
 	c.timer.Stop()
 	return nil

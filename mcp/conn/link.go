@@ -2,12 +2,12 @@ package conn
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -15,12 +15,18 @@ import (
 // A link is one connection of an [HTTP] after the other, and the goroutine that writes requests to it and reads the responses.
 type link struct {
 	http *HTTP
-	work chan *request
+	work chan job
 
-	mu     sync.Mutex // of what [HTTP.Drop] reads
-	conn   *socket    // nil: there is none
+	conn   *socket // nil: there is none
 	reader *bufio.Reader
-	rested time.Time // the last exchange on conn was over; zero: there was none
+	rested time.Time   // the last exchange on conn was over; zero: there was none
+	keep   func() bool // has conn not be closed by the end of a job
+}
+
+// A job is a request to a link, and the context that ends when it is given up.
+type job struct {
+	ctx context.Context
+	*request
 }
 
 const (
@@ -36,8 +42,8 @@ func (l *link) run() {
 	defer l.hangUp()
 	for {
 		select {
-		case r := <-l.work:
-			if !l.exchange(r) || r.apart {
+		case j := <-l.work:
+			if !l.exchange(j.ctx, j.request) || j.apart {
 				return
 			}
 		case <-l.http.closing:
@@ -47,11 +53,12 @@ func (l *link) run() {
 }
 
 // exchange writes a request and passes on what comes of it. False: nobody listens any more.
-func (l *link) exchange(r *request) bool {
-	res, err := l.respond(r)
+func (l *link) exchange(ctx context.Context, r *request) bool {
+	defer r.cancel()
+	res, err := l.respond(ctx, r)
 	if err == nil {
 		err = l.pass(r, res)
-		if r.once || res.Close || err != nil {
+		if r.once || res.Close || err != nil || !l.keep() {
 			l.hangUp()
 		}
 		if err == nil {
@@ -64,15 +71,12 @@ func (l *link) exchange(r *request) bool {
 		f.Status = MaybeUnread
 	}
 	l.hangUp()
-	if l.closing() {
-		return false
-	}
-	end := l.end()
+	var end error
 	switch {
 	case errors.Is(err, ErrFlood):
 		end = ErrFlood
-	case end == nil && errors.Is(err, syscall.ECONNREFUSED):
-		end = ErrRefused
+	case ctx.Err() == nil:
+		end = l.end(ctx, err)
 	}
 	if end != nil {
 		return l.http.say(event{ended: end})
@@ -83,7 +87,7 @@ func (l *link) exchange(r *request) bool {
 // respond writes a request and reads the head of the response. A connection that the server has closed meanwhile, as it may when nothing
 // was on it for a while, is no reason for the request to fail. A request of which anything was written is not written again, as in
 // net/http: the server might carry it out twice.
-func (l *link) respond(r *request) (*http.Response, error) {
+func (l *link) respond(ctx context.Context, r *request) (*http.Response, error) {
 	sent := false
 	defer func() {
 		if !sent {
@@ -96,12 +100,14 @@ func (l *link) respond(r *request) (*http.Response, error) {
 	for {
 		used := l.conn != nil
 		if !used {
-			if err := l.connect(r); err != nil {
+			if err := l.connect(ctx); err != nil {
 				return nil, err
 			}
 		}
+		conn := l.conn
+		l.keep = context.AfterFunc(ctx, func() { conn.Close() })
 		r.wrote = time.Now()
-		n, err := l.conn.Write(r.bytes)
+		n, err := conn.Write(r.bytes)
 		if !sent {
 			sent = true
 			l.http.unsent.Add(-1)
@@ -113,7 +119,7 @@ func (l *link) respond(r *request) (*http.Response, error) {
 			return l.head(r)
 		case n > 0:
 			return l.refusal(r, err)
-		case !used, l.closing(), l.givenUp(r):
+		case !used, ctx.Err() != nil:
 			return nil, err
 		}
 		l.hangUp()
@@ -142,20 +148,14 @@ func (l *link) head(r *request) (*http.Response, error) {
 }
 
 // connect connects to the server. One that was never reached may be about to listen.
-func (l *link) connect(r *request) error {
+func (l *link) connect(ctx context.Context) error {
 	c := l.http
 	for began := time.Now(); ; {
-		conn, err := c.dial()
+		conn, err := dial(ctx, &c.cfg)
 		if err == nil {
 			c.heard.Store(true)
 			l.rested = time.Time{}
-			l.mu.Lock()
-			l.conn, l.reader = conn, bufio.NewReaderSize(conn, 1<<14)
-			l.mu.Unlock()
-			if l.givenUp(r) {
-				l.hangUp()
-				return net.ErrClosed
-			}
+			l.conn, l.reader = &socket{conn}, bufio.NewReaderSize(conn, 1<<14)
 			return nil
 		}
 		if c.heard.Load() || time.Since(began) >= c.cfg.Start || c.cfg.Running != nil && !c.cfg.Running() {
@@ -163,63 +163,34 @@ func (l *link) connect(r *request) error {
 		}
 		select {
 		case <-time.After(dialEvery):
-		case <-c.closing:
-			return net.ErrClosed
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
 
 // hangUp closes the connection.
 func (l *link) hangUp() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.conn != nil {
 		l.conn.Close()
 		l.conn = nil
 	}
 }
 
-// cut gives a request up, from outside.
-func (l *link) cut(r *request) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r.dropped = true
-	if l.conn != nil {
-		l.conn.Close()
-	}
-}
-
-// givenUp reports whether a request was given up.
-func (l *link) givenUp(r *request) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return r.dropped
-}
-
-// closing reports whether nobody listens any more.
-func (l *link) closing() bool {
-	select {
-	case <-l.http.closing:
-		return true
-	default:
-		return false
-	}
-}
-
-// end returns why nothing more comes of a server whose process is ours and that takes no connection any more; nil: it takes them. One
+// end returns why nothing more comes of a server, one of whose connections has failed; nil: something may. One whose process is ours and
 // that is about to exit has closed them before.
-func (l *link) end() error {
+func (l *link) end(ctx context.Context, err error) error {
 	running := l.http.cfg.Running
-	if running == nil {
-		return nil
-	}
-	conn, err := l.http.dial()
-	if err == nil {
-		return conn.Close()
-	}
-	for began := time.Now(); time.Since(began) < endTime; time.Sleep(time.Millisecond) {
-		if !running() {
-			return io.EOF
+	if running != nil {
+		var conn net.Conn
+		if conn, err = dial(ctx, &l.http.cfg); err == nil {
+			conn.Close()
+			return nil
+		}
+		for began := time.Now(); time.Since(began) < endTime && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			if !running() {
+				return io.EOF
+			}
 		}
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
@@ -242,7 +213,8 @@ func (l *link) pass(r *request, res *http.Response) error {
 	case err != nil && len(body) == 0:
 		return err
 	}
-	if !l.last(r, Frame{Body: trimmed(body), Status: res.StatusCode, Header: res.Header}) {
+	r.once = r.once || err != nil
+	if !l.last(r, Frame{Body: trimmed(body), Status: res.StatusCode, Header: res.Header, Err: err}) {
 		return net.ErrClosed
 	}
 	return nil

@@ -8,16 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is closed when the HTTP is.
-type socket struct {
-	net.Conn
-	forget func() bool
-}
-
-func (s *socket) Close() error {
-	s.forget()
-	return s.Conn.Close()
-}
+// A socket is a connection that can be looked at while nothing is on it.
+type socket struct{ net.Conn }
 
 // stale reports whether the server has closed the socket, or has sent something since it was read to its end. What it has closed with is
 // in there too where it is encrypted.
