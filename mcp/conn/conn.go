@@ -9,8 +9,7 @@ import (
 
 // A Conn carries messages to and from one live server: bytes, one frame each, whatever is in them. One goroutine uses it.
 type Conn interface {
-	// Send queues one message, and returns the number of the exchange that it begins; 0: only what is in a frame says what it
-	// answers.
+	// Send queues one message, and returns the number of the exchange that it begins; 0: it begins none.
 	Send(m Message) (exchange int64)
 	// Flush writes what is queued. When the server takes nothing for as long as limit the error is [ErrBlocked], and the rest stays queued; when it takes
 	// nothing any more, [ErrBroken].
@@ -49,7 +48,7 @@ type Message struct {
 // A Frame is one message from the server, or the end of an exchange.
 type Frame struct {
 	Body     []byte      // nil: none came with it
-	Exchange int64       // that it belongs to; 0: nobody knows
+	Exchange int64       // that it belongs to; 0: only what is in it says what it answers
 	Status   int         // of the HTTP response, [NoResponse] or [MaybeUnread]; 0: not over HTTP
 	Header   http.Header // of the HTTP response; nil: not over HTTP, or there is none
 	Last     bool        // the exchange is over

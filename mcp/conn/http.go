@@ -177,9 +177,6 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 	} else {
 		c.queue = append(c.queue, r)
 	}
-	if c.cfg.Events {
-		return 0
-	}
 	return r.exchange
 }
 
@@ -248,9 +245,11 @@ func (c *HTTP) start(r *request, l *link) {
 
 // Drop cuts the connection of an exchange.
 func (c *HTTP) Drop(exchange int64) {
-	if r := c.busy[exchange]; r != nil && r.cancel != nil {
+	switch r := c.busy[exchange]; {
+	case r == nil:
+	case r.cancel != nil:
 		r.cancel()
-	} else {
+	default:
 		c.queue = slices.DeleteFunc(c.queue, func(r *request) bool { return r.exchange == exchange })
 		c.over(exchange)
 	}

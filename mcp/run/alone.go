@@ -206,7 +206,9 @@ func (k *talk) collectStderr() {
 // finishTalk forgets the ids of a talk that is at its end, and gives up what it still has in flight.
 func (s *peer) finishTalk(k *talk) {
 	for _, x := range k.mem.exchanges {
-		if t, ok := s.exchanges[x]; ok && !t.answered { // it would keep its connection for ever
+		if t := s.exchanges[x]; t == nil || t.answered {
+			s.Release(x)
+		} else { // it would keep its connection for ever
 			s.Drop(x)
 		}
 		delete(s.exchanges, x)

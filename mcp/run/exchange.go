@@ -12,7 +12,7 @@ import (
 )
 
 // depart notes the exchange that a line has begun. A line that is no request with an answer due is awaited too,
-// so that the next one does not overtake it on another connection.
+// so that the next one does not overtake it on another connection, unless there is but one, and answers come on a stream.
 func (k *talk) depart(id int64, step *script.Step) {
 	if id == 0 {
 		return
@@ -24,14 +24,21 @@ func (k *talk) depart(id int64, step *script.Step) {
 			request = n
 		}
 	}
+	k.mem.exchanges = append(k.mem.exchanges, id)
 	f := s.flights[request]
-	if f == nil || f.talk != k || f.sent != sent {
+	own := f != nil && f.talk == k && f.sent == sent
+	switch {
+	case s.OverEvents() && own:
+		f.exchange = id
+		return
+	case s.OverEvents():
+		return
+	case !own:
 		if f = (&flight{talk: k, sent: sent, awaited: !step.NoWait}); f.awaited {
 			k.open++
 		}
 	}
 	s.exchanges[id], f.exchange = f, id
-	k.mem.exchanges = append(k.mem.exchanges, id)
 }
 
 // exchanged takes what came over HTTP. A message is given to whom it belongs; the end of an exchange is the end of waiting for its

@@ -294,9 +294,7 @@ func (k *talk) giveUp() {
 		k.t.Past.MarkSlow(k.t.Place - 1)
 	}
 	for _, x := range k.mem.exchanges {
-		if _, ok := k.server.exchanges[x]; ok {
-			k.server.Drop(x)
-		}
+		k.server.Drop(x)
 	}
 	k.terminate()
 	k.state = over

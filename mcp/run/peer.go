@@ -69,8 +69,8 @@ func (s *peer) logged() int {
 // sendPing sends a ping. An answer to it says that everything before it was read.
 func (s *peer) sendPing() *flight {
 	exchange := s.writePing()
-	f := &flight{sent: -1, id: s.IDs}
-	if s.flights[f.id] = f; exchange != 0 {
+	f := &flight{sent: -1, exchange: exchange, id: s.IDs}
+	if s.flights[f.id] = f; exchange != 0 && !s.OverEvents() {
 		s.exchanges[exchange] = f
 	}
 	return f

@@ -174,3 +174,49 @@ func TestStreamsHoldAll(t *testing.T) {
 		}
 	}
 }
+
+// Over HTTP+SSE a request whose POST has no response holds up no other.
+func TestStreamOfAll(t *testing.T) {
+	answers := make(chan string, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		json.NewDecoder(r.Body).Decode(&m)
+		switch {
+		case r.URL.Path == "/" && r.Method == "POST":
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		case r.URL.Path == "/":
+			w.Header().Set("Content-Type", "text/event-stream")
+			for event(w, "event: endpoint\ndata: /post"); ; {
+				select {
+				case answer := <-answers:
+					event(w, "data: %s", answer)
+				case <-r.Context().Done():
+					return
+				}
+			}
+		case m.Method == "hold":
+			<-r.Context().Done()
+		case m.ID != nil:
+			answers <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2024-11-05","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}`, m.ID)
+			fallthrough
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	t.Cleanup(s.Close)
+	e := open(t, &Target{Command: server.Command{URL: s.URL, Timeout: 500 * time.Millisecond}})
+	for range 2 {
+		if _, o := execute(t, e, lineScript(`{"jsonrpc":"2.0","id":"@id","method":"hold"}`)); o.Exit != teasel.ExitHang {
+			t.Errorf("what has no answer ended as %v", o.Exit)
+		}
+		if tr, o := execute(t, e, lineScript(question)); o.Exit != teasel.ExitOK || tr.Unanswered() >= 0 {
+			t.Errorf("what has one ended as %v: %s", o.Exit, o.Detail)
+		}
+	}
+	if len(e.live.exchanges) > 0 {
+		t.Errorf("%d exchanges go on", len(e.live.exchanges))
+	}
+}

@@ -112,6 +112,9 @@ func withPort(words []string, port string) []string {
 // OverHTTP reports whether a message is an HTTP request.
 func (s *Server) OverHTTP() bool { return s.http != nil }
 
+// OverEvents reports whether the server says all on one stream, so that the end of an exchange says nothing about an answer.
+func (s *Server) OverEvents() bool { return s.reached.Events }
+
 // listen asks for what the server has to say by itself.
 func (s *Server) listen() {
 	if s.http != nil && !s.reached.Events {
