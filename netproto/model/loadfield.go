@@ -119,6 +119,20 @@ func (l *loader) values(e *entries, f *Field, path string) {
 	}
 }
 
+// integers returns which integers fit into a field; false: any may.
+func (f *Field) integers() (least, most int64, ok bool) {
+	if f.Width <= 0 || f.Width >= 64 {
+		return 0, 0, false
+	}
+	switch f.Kind {
+	case Unsigned, Bits:
+		return 0, 1<<f.Width - 1, true
+	case Signed:
+		return -1 << (f.Width - 1), 1<<(f.Width-1) - 1, true
+	}
+	return 0, 0, false
+}
+
 // constant reads a value of a field: a number, the name of one, or bytes.
 func (l *loader) constant(n *yaml.Node, f *Field, path string) constant {
 	if f.Kind == Text && n.Kind == yaml.ScalarNode {
@@ -141,6 +155,9 @@ func (l *loader) constant(n *yaml.Node, f *Field, path string) constant {
 		}
 		if e, err := parseExpr(n.Value, l.enumValue); err == nil {
 			if v := constantOf(e.node); v != nil {
+				if least, most, ok := f.integers(); ok && (*v < least || *v > most) {
+					l.fail(n, path, "", "%d does not fit into the field, which takes %d to %d", *v, least, most)
+				}
 				return constant{number: *v}
 			}
 		}
