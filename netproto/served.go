@@ -3,6 +3,7 @@ package netproto
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/conn"
@@ -86,6 +87,14 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
 	defer func() { e.evidence, e.responses, e.packed = evidence, reached, packed }()
 	ok, err := e.serves(ctx)
+	if err == nil && !ok { // one that takes a client at a time may still serve those that have gone
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(e.target.Timeout):
+		}
+		ok, err = e.serves(ctx)
+	}
 	if err != nil || ok {
 		s.silent, s.due = 0, min(2*s.due, mostSilentDialogues)
 		return err

@@ -50,3 +50,31 @@ func TestNobodyIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// A server that takes one client at a time, and a while for each, is not one that answers nobody: a fresh client waits for those that have
+// gone.
+func TestSlowServerAnswers(t *testing.T) {
+	const script = `import socket, sys, time
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+while True:
+    c, _ = s.accept()
+    try:
+        c.sendall(b"220 hi\r\n")
+        while c.recv(65536):
+            for b in b"200 okay then\r\n":
+                c.sendall(bytes([b]))
+                time.sleep(0.02)
+    except OSError:
+        pass
+    c.close()
+`
+	c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}"}}, &dialogue.Mutator{})
+	c.Seeds, c.Runs, c.Seed = []*dialogue.Dialogue{dialogue.Raw([]byte("hello\n")), dialogue.Raw([]byte("get x\n"))}, 60, 1
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Findings)+len(s.Unconfirmed) > 0 {
+		t.Errorf("findings %v, unconfirmed %v", s.Findings, s.Unconfirmed)
+	}
+}

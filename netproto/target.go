@@ -172,6 +172,14 @@ func (e *executor) firstContact(ctx context.Context) error {
 		}
 		return failed
 	}
+	if conn.Refused(err) && e.server != nil {
+		failed := &StartError{Reason: fmt.Sprintf("it takes no connections on %v", e.address), Stderr: strings.TrimSpace(string(e.server.Output()))}
+		if where := e.server.Listens(); len(where) > 0 {
+			failed.Reason += "; it listens on " + strings.Join(where, " and ") + " of another address"
+			failed.Hint = "let --connect name that address; [::1]:{port} is the loopback of IPv6"
+		}
+		return failed
+	}
 	if conn.Refused(err) {
 		return &StartError{Reason: fmt.Sprintf("nothing listens on %v", e.address), Hint: "start the server, or give its command behind --"}
 	}

@@ -270,6 +270,16 @@ func (s *Server) rested(state State, limit time.Duration, err error) error {
 	return nil
 }
 
+// Listens returns the addresses that a process of the server listens on.
+func (s *Server) Listens() []string {
+	for _, pid := range s.process.Living() {
+		if where := s.network.heldBy(pid); len(where) > 0 {
+			return where
+		}
+	}
+	return nil
+}
+
 // notReady explains a server that does not listen.
 func (s *Server) notReady(limit time.Duration) error {
 	text, _ := s.process.Stderr(0)
@@ -277,12 +287,9 @@ func (s *Server) notReady(limit time.Duration) error {
 	left := s.process.Living()
 	if s.process.Running() {
 		e.Reason = fmt.Sprintf("it runs, but nothing listens on %v after %v", s.address, limit)
-		for _, pid := range left {
-			if where := s.network.heldBy(pid); len(where) > 0 {
-				e.Reason += "; it listens on " + strings.Join(where, " and ")
-				e.Hint = "let --connect and the command name the same port, for example {port}"
-				break
-			}
+		if where := s.Listens(); len(where) > 0 {
+			e.Reason += "; it listens on " + strings.Join(where, " and ")
+			e.Hint = "let --connect and the command name the same port, for example {port}"
 		}
 		return e
 	}
