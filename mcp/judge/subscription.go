@@ -83,11 +83,15 @@ func (j *judge) subscription(i int, filter *mutate.JSON, only bool) {
 		return
 	}
 	begun := false
+	var strange *script.Received // an acknowledgment that may be meant for this request
 	for k := range j.t.Received {
 		r := &j.t.Received[k]
 		m := &r.Message
 		tag := m.Params.Get("_meta").Get(session.MetaSubscription)
 		if m.Class != jsonrpc.ClassNotification || r.Via != i+1 && (r.Via != 0 || !tag.Equal(id) && (tag != nil || !only)) {
+			if m.Method == acknowledged && r.Via == 0 && only {
+				strange = r
+			}
 			continue
 		}
 		said := jsonrpc.Cut(r.Raw, 160)
@@ -115,7 +119,9 @@ func (j *judge) subscription(i int, filter *mutate.JSON, only bool) {
 			report("id", "%s came after %s, and does not carry its id in params._meta as %s.", said, line, session.MetaSubscription)
 		}
 	}
-	if !begun && (answer != nil || j.outlasted(i)) {
+	if !begun && strange != nil && j.outlasted(i) {
+		report("id", "%s came after %s, and does not carry its id in params._meta as %s.", jsonrpc.Cut(strange.Raw, 160), line, session.MetaSubscription)
+	} else if !begun && (answer != nil || j.outlasted(i)) {
 		report("acknowledgment", "%s was not acknowledged with %s.", line, acknowledged)
 	}
 	if answer != nil && answer.Message.Result != nil && !answer.Message.Result.Get("_meta").Get(session.MetaSubscription).Equal(id) {

@@ -1,7 +1,7 @@
 // Command asking is an MCP server over standard input and output whose tools ask the client, or run as tasks, with a planted bug for each way
-// in which that goes wrong. With -clean it has none.
+// in which that goes wrong. With -clean it has none, and with -bug that one only.
 //
-//	asking [-clean] [-stateless]
+//	asking [-clean] [-stateless] [-bug none|no-acknowledgment|early|other-id]
 package main
 
 import (
@@ -28,9 +28,10 @@ type message struct {
 type server struct {
 	clean     bool
 	stateless bool
-	opened    bool // initialize was answered
-	bare      bool // the client has no capabilities
-	logs      bool // some request has asked for log messages
+	bug       string // of subscriptions, the only one; "": there are all others, or with clean none; "none"
+	opened    bool   // initialize was answered
+	bare      bool   // the client has no capabilities
+	logs      bool   // some request has asked for log messages
 
 	mu      sync.Mutex // of what is written, and of what follows
 	asked   int
@@ -52,7 +53,9 @@ func main() {
 	s := &server{waiting: map[string]*question{}, running: map[string]string{}, tasks: map[string]*task{}}
 	flag.BoolVar(&s.clean, "clean", false, "have no bug")
 	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, in which results ask for input")
+	flag.StringVar(&s.bug, "bug", "", "have only this bug of subscriptions, or none: no-acknowledgment, early, other-id")
 	flag.Parse()
+	s.clean = s.clean || s.bug != ""
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')

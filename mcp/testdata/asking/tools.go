@@ -37,7 +37,7 @@ func (s *server) tools() []object {
 // methods are those there are, by whether there is no handshake.
 var methods = map[bool][]string{
 	false: {"initialize", "ping", "tools/list", "tools/call", "tasks/list", "tasks/get", "tasks/result", "tasks/cancel"},
-	true:  {"server/discover", "tools/list", "tools/call"},
+	true:  {"server/discover", "tools/list", "tools/call", "subscriptions/listen"},
 }
 
 func (s *server) request(m message) {
@@ -74,7 +74,9 @@ func (s *server) request(m message) {
 		s.succeed(m.ID, object{"protocolVersion": "2025-11-25", "serverInfo": object{"name": "asking", "version": "1"},
 			"capabilities": object{"tools": object{}, "tasks": object{"cancel": object{}, "list": object{}, "requests": object{"tools": object{"call": object{}}}}}})
 	case m.Method == "server/discover" && s.stateless:
-		s.succeed(m.ID, object{"supportedVersions": []string{"2026-07-28"}, "capabilities": object{"tools": object{}}, "ttlMs": 0, "cacheScope": "public"})
+		s.succeed(m.ID, object{"supportedVersions": []string{"2026-07-28"}, "capabilities": object{"tools": object{"listChanged": true}}, "ttlMs": 0, "cacheScope": "public"})
+	case m.Method == "subscriptions/listen" && s.stateless:
+		s.listen(m)
 	case m.Method == "ping" && !s.stateless:
 		s.succeed(m.ID, object{})
 	case m.Method == "tools/list" && p.Cursor != nil:
