@@ -116,13 +116,14 @@ func (w *worker) reproduce(ctx context.Context, m *reproducer, in input, f tease
 	if slices.Contains(judge.HangRules(), f.Rule) { // each run takes all the time that there is
 		m.left = min(m.left, hangRuns)
 	}
-	small, err := m.minimize(ctx, in, f.ID(), func() bool { return w.stopping(ctx) })
+	small, err := m.minimize(ctx, in, f, func() bool { return w.stopping(ctx) })
 	if err != nil {
 		return err
 	}
 	if small.complexity >= in.complexity {
 		return w.publish(ctx, teasel.News{})
 	}
+	f.Message, f.Detail, f.Minimal = small.found.Message, small.found.Detail, small.done
 	f.Input, f.Complexity, f.Occurrences = small.data, small.complexity, 0
 	return w.publish(ctx, teasel.News{Findings: []teasel.Finding{f}})
 }
@@ -266,8 +267,16 @@ func (m *reproducer) attempt(ctx context.Context, in input) (f teasel.Finding, d
 	return f, false, nil
 }
 
+// minimised is the simplest input that was found to show a finding.
+type minimised struct {
+	input
+	found teasel.Finding // as it shows it
+	done  bool           // no step from it makes it simpler
+}
+
 // minimize goes down while the same is found, until stop says so.
-func (m *reproducer) minimize(ctx context.Context, in input, id string, stop func() bool) (input, error) {
+func (m *reproducer) minimize(ctx context.Context, start input, found teasel.Finding, stop func() bool) (in minimised, err error) {
+	in, id := minimised{input: start, found: found}, found.ID()
 	first := m.left
 	for k := uint64(0); m.left > 0 && !stop(); k++ {
 		a, err := m.known(link.Request{Op: link.Simplify, Data: in.data, K: k})
@@ -275,6 +284,7 @@ func (m *reproducer) minimize(ctx context.Context, in input, id string, stop fun
 			return in, err
 		}
 		if !a.OK {
+			in.done = true
 			break
 		}
 		if a.Complexity >= in.complexity {
@@ -290,7 +300,7 @@ func (m *reproducer) minimize(ctx context.Context, in input, id string, stop fun
 			return in, err
 		}
 		if got.Rule != "" && got.ID() == id {
-			in, k = c, ^uint64(0) // from the first candidate on
+			in.input, in.found, k = c, got, ^uint64(0) // from the first candidate on
 			if m.shown != nil {
 				m.shown(first-m.left, in.complexity)
 			}
@@ -301,29 +311,32 @@ func (m *reproducer) minimize(ctx context.Context, in input, id string, stop fun
 
 // Minimize looks for the simplest input that shows the finding with an id, beginning with one that does, in at most so many
 // executions. shown, if it is not nil, is called with the executions made and the complexity whenever a simpler one does. If the
-// input itself does not show the finding, the result is nil.
-func Minimize(ctx context.Context, t *Test, data []byte, id string, runs int, shown func(made int, complexity float64)) (small []byte, err error) {
+// input itself does not show the finding, small.Input is nil; otherwise small is the finding as that input shows it, which is Minimal if
+// there is no simpler one.
+func Minimize(ctx context.Context, t *Test, data []byte, id string, runs int, shown func(made int, complexity float64)) (small teasel.Finding, err error) {
 	m, err := newReproducer(ctx, t)
 	if err != nil {
-		return nil, err
+		return small, err
 	}
 	defer func() { err = errors.Join(err, m.close()) }()
 	a, err := m.known(link.Request{Op: link.Measure, Data: data})
 	if err != nil {
-		return nil, err
+		return small, err
 	}
 	in := input{data, a.Complexity}
 	f, err := m.run(ctx, in)
 	if err != nil || f.Rule == "" || f.ID() != id {
-		return nil, err
+		return small, err
 	}
 	m.left, m.shown = runs, func(made int, complexity float64) {
 		if shown != nil {
 			shown(made, complexity)
 		}
 	}
-	in, err = m.minimize(ctx, in, id, func() bool { return ctx.Err() != nil })
-	return in.data, err
+	least, err := m.minimize(ctx, in, f, func() bool { return ctx.Err() != nil })
+	small = least.found
+	small.Input, small.Minimal = least.data, least.done
+	return small, err
 }
 
 // Judge runs one encoded input in a process of its own and returns what was found; a finding without a rule says that it

@@ -139,19 +139,17 @@ func (r *replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 	line := replay.Progress(w, runs)
 	small, err := process.Minimize(ctx, r.typed, f.Finding.Input, f.Finding.ID(), runs, func(made int, complexity float64) {
 		line.Show(made, replay.Simplest(complexity))
-		changed = true
 	})
 	line.Clear()
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return false, exit.TargetFailure(err)
-	case ctx.Err() != nil && small == nil:
+	case ctx.Err() != nil && small.Input == nil:
 		return false, &exit.Error{Status: exit.StatusInterrupted}
-	case small == nil:
+	case small.Input == nil:
 		return false, replay.NotShown()
 	}
-	f.Finding.Input = small
-	return changed, nil
+	return replay.Adopt(&f.Finding, &small), nil
 }
 
 // byHand returns the command that shows a finding without teasel.

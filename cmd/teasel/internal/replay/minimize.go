@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	id, left := f.Finding.ID(), runs
 	line, simplest := Progress(w, runs), r.Mutator.Complexity(in)
+	var small teasel.Finding // as the simplest input shows it
 	show := func(ctx context.Context, c T) (T, bool, error) {
 		if left--; left < 0 {
 			return c, false, nil
@@ -39,7 +41,7 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 		for i := range fs {
 			if first := left == runs-1; fs[i].ID() == id || first && f.Finding.Matches(&fs[i]) {
 				id = fs[i].ID() // here it may have another one, if its group is uncertain
-				simplest = r.Mutator.Complexity(c)
+				small, simplest = fs[i], r.Mutator.Complexity(c)
 				return c, true, nil
 			}
 		}
@@ -56,11 +58,32 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 	if err != nil && ctx.Err() == nil {
 		return false, exit.TargetFailure(err)
 	}
-	if r.Mutator.Complexity(simple) >= r.Mutator.Complexity(in) {
-		return false, nil
+	small.Input, small.Minimal = f.Finding.Input, err == nil && left >= 0
+	if r.Mutator.Complexity(simple) < r.Mutator.Complexity(in) {
+		if small.Input, err = r.Codec.Encode(simple); err != nil {
+			return false, exit.Failure(err)
+		}
 	}
-	f.Finding.Input, err = r.Codec.Encode(simple)
-	return err == nil, exit.Failure(err)
+	return Adopt(&f.Finding, &small), nil
+}
+
+// Adopt gives a finding the input that minimising has come to, and what is seen with it: small is the finding as that input shows it. It
+// reports whether the finding has changed. It keeps its id, and the severity that a configuration may have given it.
+func Adopt(f, small *teasel.Finding) (changed bool) {
+	if bytes.Equal(f.Input, small.Input) {
+		changed = small.Minimal && !f.Minimal
+		f.Minimal = f.Minimal || small.Minimal
+		return changed
+	}
+	if f.Original == nil {
+		f.Original = f.Input
+	}
+	id, subject := f.ID(), f.Subject
+	if f.Subject = small.Subject; f.ID() != id {
+		f.Subject = subject
+	}
+	f.Input, f.Message, f.Detail, f.Minimal = small.Input, small.Message, small.Detail, small.Minimal
+	return true
 }
 
 // Progress returns the progress of a minimisation of so many executions at most.
