@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Config says what a home is for.
@@ -215,18 +217,29 @@ func removeIn(root *os.Root, path string) error {
 	return root.RemoveAll(path)
 }
 
-// permit lets us write to the folders below path.
+// permit lets us remove what is below path: it takes the flags off that forbid it even to root, and lets us write to folders.
 func permit(root *os.Root, path string) {
-	if info, err := root.Lstat(path); err != nil || !info.IsDir() {
+	info, err := root.Lstat(path)
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return
 	}
-	_ = root.Chmod(path, 0o700)
-	folder, err := root.Open(path)
+	if info.IsDir() {
+		_ = root.Chmod(path, 0o700)
+	}
+	f, err := root.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return
 	}
-	entries, _ := folder.ReadDir(-1)
-	folder.Close()
+	defer f.Close()
+	const forbidding = 0x10 | 0x20 // FS_IMMUTABLE_FL and FS_APPEND_FL of linux/fs.h
+	if flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS); err == nil && flags&forbidding != 0 {
+		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags&^forbidding)
+	}
+	if !info.IsDir() {
+		return
+	}
+	_ = root.Chmod(path, 0o700)
+	entries, _ := f.ReadDir(-1)
 	for _, e := range entries {
 		permit(root, filepath.Join(path, e.Name()))
 	}

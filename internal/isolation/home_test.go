@@ -321,3 +321,24 @@ func TestCaches(t *testing.T) {
 		}
 	}
 }
+
+// TestImmutable: what a program has protected from being changed, as root may, is removed all the same.
+func TestImmutable(t *testing.T) {
+	h, err := Make(Config{Scratch: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, _ := start(t, h, `mkdir -p "$HOME/a/b" && echo x >"$HOME/a/b/f" && echo x >"$HOME/log" && chattr +i "$HOME/a/b/f" "$HOME/a/b" && chattr +a "$HOME/log" "$TMPDIR"; chmod 0 "$HOME/a"`)
+	if output != "" {
+		t.Log("attributes of files cannot be set here:", output)
+	}
+	if err := h.Empty(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(h.Dir()), "*/*")); len(left) > 0 {
+		t.Error("left:", left)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
