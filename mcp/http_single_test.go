@@ -26,7 +26,7 @@ func TestSingleBugs(t *testing.T) {
 		{"resumed-all", "-sse", check.RuleSessionLeak, "", check.Sessions},
 		{"last-client", "", check.RuleSessionState, "", check.SessionState},
 		{"long-head-exit", "", judge.RuleCrash, "+X-Teasel", check.HTTP},
-		{"long-head-hang", "", judge.RuleDeaf, "", check.HTTP},
+		{"long-head-hang", "", judge.RuleDeaf, "+X-Teasel", check.HTTP},
 		{"server-request", "-stateless -sse", judge.RuleServerRequest, "", check.Progress},
 		{"unasked-log", "-stateless -sse", judge.RuleUnaskedLog, "", check.Progress},
 		{"unasked-change", "-stateless -sse", judge.RuleSubscription, "", check.Progress},

@@ -120,24 +120,27 @@ func (j *judge) guiltyLine() string {
 	}
 	switch after {
 	case 0:
-		if head := j.t.Head(s); head != "" && lineOf(s) == blankLine {
-			return "a request" + withHead(head)
-		}
-		return lineOf(s) + withHead(j.t.Head(s))
+		return j.requestOf(s)
 	case 1:
 		return lineOf(s) + " and then " + lineOf(last)
 	}
 	return fmt.Sprintf("%s, %d more and then %s", lineOf(s), after-1, lineOf(last))
 }
 
-const blankLine = "a blank line"
+// requestOf quotes a line with the head of its request, if that is another than usual.
+func (j *judge) requestOf(s *script.Sent) string {
+	if head := j.t.Head(s); head != "" && len(bytes.TrimSpace(s.Raw)) == 0 {
+		return "a request" + withHead(head)
+	}
+	return lineOf(s) + withHead(j.t.Head(s))
+}
 
 func lineOf(s *script.Sent) string {
 	if s == nil {
 		return "it was started, before anything was sent"
 	}
 	if len(bytes.TrimSpace(s.Raw)) == 0 {
-		return blankLine
+		return "a blank line"
 	}
 	return brief(s)
 }

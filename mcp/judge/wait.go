@@ -19,17 +19,20 @@ func (j *judge) unresponsive() {
 	if s == nil || j.t.AwaitsClient || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
 		return
 	}
-	line := lineOf(s)
+	line, subject := j.requestOf(s), j.subject(s)
+	if j.hasOtherHead(s) {
+		subject = subjectHTTP
+	}
 	switch {
 	case j.t.Ended:
-		j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf("After %s the session answers nothing any more: its HTTP responses are empty.", line))
+		j.report(RuleDeaf, subject, "", fmt.Sprintf("After %s the session answers nothing any more: its HTTP responses are empty.", line))
 	case j.t.Idle && len(s.Raw) >= long: // it has stopped reading, whatever the line says
 		j.report(RuleDeaf, subjectLongLine, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
 	case !j.t.Busy && j.waitsOutside(s):
 		j.reportAs(RuleDeaf, teasel.Info, j.subject(s), "", fmt.Sprintf(
 			"While it worked on %s the server answered nothing else, not even a ping. It used no processor, and seems to have been waiting for somebody else.", line))
 	default:
-		j.report(RuleDeaf, j.subject(s), "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
+		j.report(RuleDeaf, subject, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
 	}
 }
 
