@@ -138,10 +138,11 @@ func (e *executor) renew(ctx context.Context) error {
 		e.countFiles()
 		return nil
 	}
-	e.down = false
+	e.down = true // also where the campaign ends while it starts
 	if err := e.server.Renew(ctx); err != nil {
 		return err
 	}
+	e.down = false
 	e.reports.renew()
 	if e.coverage != nil {
 		e.coverage.started(e.server.PID())
