@@ -15,7 +15,7 @@ type Conn interface {
 	// nothing any more, [ErrBroken].
 	Flush(ctx context.Context, limit time.Duration) error
 	// Recv appends what has come to frames, and returns as soon as that is one frame, or when until has passed. The error says
-	// that nothing more will come: io.EOF, [ErrRefused] or [ErrFlood]. Frames are valid until the next Recv.
+	// that nothing more will come: io.EOF, [ErrRefused] or [ErrFlood]; or, of our own, [ErrLocal]. Frames are valid until the next Recv.
 	Recv(ctx context.Context, until time.Time, frames []Frame) ([]Frame, error)
 	// Unread reports whether the server has not yet taken all that was written, or an exchange is not over.
 	Unread() bool
@@ -70,3 +70,6 @@ var (
 	ErrFlood   = errors.New("the server writes without end")
 	ErrRefused = errors.New("nobody listens at the server's address")
 )
+
+// ErrLocal says that this machine has no room for another connection, which is nobody's fault but ours.
+var ErrLocal = errors.New("no connection can be made from here")

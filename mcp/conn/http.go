@@ -46,12 +46,8 @@ type HTTP struct {
 
 	agreed
 	stream
+	places
 	body    []byte // of a message that goes on
-	queue   []*request
-	idle    []*link
-	open    int                // links that take one request after the other
-	busy    map[int64]*request // the exchanges that are not over
-	aside   int                // of those, how many are apart or released
 	unsent  atomic.Int32
 	heard   atomic.Bool // the server has been reached
 	numbers int64       // of exchanges that were given out
@@ -80,6 +76,7 @@ type request struct {
 	bytes    []byte // as they go on the wire
 	once     bool   // no other request may follow on the same connection
 	apart    bool
+	forsaken bool               // it was released before it had a link
 	cut      bool               // the connection is closed as soon as it is written
 	released time.Time          // when it was, if it has a link, or was given one; zero: it was not
 	cancel   context.CancelFunc // gives it up; nil: it has no link
@@ -103,7 +100,7 @@ func NewHTTP(c HTTPConfig) *HTTP {
 		c.Connections = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &HTTP{cfg: c, cancel: cancel, closing: ctx.Done(), busy: make(map[int64]*request), events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
+	h := &HTTP{cfg: c, cancel: cancel, closing: ctx.Done(), places: places{busy: make(map[int64]*request)}, events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
 	h.context = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
 	return h
 }
@@ -171,8 +168,8 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 	c.numbers++
 	r.exchange = c.numbers
 	c.busy[r.exchange] = r
-	if r.apart { // it waits for no other
-		c.queue = slices.Insert(c.queue, 0, r)
+	if r.apart {
+		c.apart = append(c.apart, r)
 		c.aside++
 	} else {
 		c.queue = append(c.queue, r)
@@ -183,7 +180,7 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 // Flush hands what is queued to connections. It never waits: what finds none goes when an exchange is over.
 func (c *HTTP) Flush(context.Context, time.Duration) error {
 	if c.ended != nil {
-		c.queue = nil
+		c.queue, c.apart, c.forsaken = nil, nil, nil
 		return ErrBroken
 	}
 	if c.cfg.Events && !c.asked {
@@ -192,88 +189,6 @@ func (c *HTTP) Flush(context.Context, time.Duration) error {
 	}
 	c.assign()
 	return nil
-}
-
-// assign gives queued requests to links.
-func (c *HTTP) assign() {
-	for len(c.queue) > 0 && !(c.cfg.Events && c.posts == "") {
-		r := c.queue[0]
-		var l *link
-		switch {
-		case r.apart:
-			l = c.link()
-		case len(c.idle) > 0:
-			l = c.idle[len(c.idle)-1]
-			c.idle = c.idle[:len(c.idle)-1]
-		case c.open < c.cfg.Connections:
-			l = c.link()
-			c.open++
-		default:
-			c.makeRoom()
-			return
-		}
-		c.queue = append(c.queue[:0], c.queue[1:]...)
-		c.start(r, l)
-	}
-}
-
-// graceTime is how long an exchange that nobody waits for keeps its place: mostly its response is at its end.
-const graceTime = 100 * time.Millisecond
-
-// makeRoom cuts the connections of exchanges that nobody waits for.
-func (c *HTTP) makeRoom() {
-	for _, r := range c.busy {
-		if r.cancel != nil && !r.apart && !r.released.IsZero() && time.Since(r.released) > graceTime {
-			r.cancel()
-		}
-	}
-}
-
-// start has a link send a request.
-func (c *HTTP) start(r *request, l *link) {
-	if !r.released.IsZero() {
-		r.released = time.Now()
-	}
-	if c.posts != "" {
-		r.bytes = c.retarget(r)
-	}
-	c.unsent.Add(1)
-	j := job{request: r}
-	j.ctx, r.cancel = c.context()
-	l.work <- j
-}
-
-// Drop cuts the connection of an exchange.
-func (c *HTTP) Drop(exchange int64) {
-	switch r := c.busy[exchange]; {
-	case r == nil:
-	case r.cancel != nil:
-		r.cancel()
-	default:
-		c.queue = slices.DeleteFunc(c.queue, func(r *request) bool { return r.exchange == exchange })
-		c.over(exchange)
-	}
-}
-
-func (c *HTTP) Release(exchange int64) {
-	r := c.busy[exchange]
-	if r == nil || !r.released.IsZero() {
-		return
-	}
-	if r.released = time.Now(); !r.apart {
-		c.aside++
-	}
-}
-
-func (c *HTTP) Queued(exchange int64) bool {
-	return c.busy[exchange] != nil && c.busy[exchange].cancel == nil
-}
-
-// link starts a link.
-func (c *HTTP) link() *link {
-	l := &link{http: c, work: make(chan job, 1)}
-	c.links.Go(l.run)
-	return l
 }
 
 func (c *HTTP) Recv(ctx context.Context, until time.Time, frames []Frame) ([]Frame, error) {
@@ -339,14 +254,6 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 		return c.takeEvent(e, frames)
 	}
 	return append(frames, f)
-}
-
-// over notes that an exchange is.
-func (c *HTTP) over(exchange int64) {
-	if r := c.busy[exchange]; r != nil && (r.apart || !r.released.IsZero()) {
-		c.aside--
-	}
-	delete(c.busy, exchange)
 }
 
 func (c *HTTP) Unread() bool { return len(c.busy) > c.aside }

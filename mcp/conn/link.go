@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -75,6 +77,8 @@ func (l *link) exchange(ctx context.Context, r *request) bool {
 	switch {
 	case errors.Is(err, ErrFlood):
 		end = ErrFlood
+	case isLocal(err):
+		end = fmt.Errorf("%w: %w", ErrLocal, err)
 	case ctx.Err() == nil:
 		end = l.end(ctx, err)
 	}
@@ -167,6 +171,11 @@ func (l *link) connect(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// isLocal reports whether a connection has failed for want of something on this machine.
+func isLocal(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS, syscall.ENOMEM}, func(why error) bool { return errors.Is(err, why) })
 }
 
 // hangUp closes the connection.

@@ -1,8 +1,13 @@
 package conn_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"os"
+	"slices"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,5 +42,53 @@ func TestHTTPRelease(t *testing.T) {
 	c.Release(stays)
 	if c.Unread() || c.Queued(later) {
 		t.Error("an exchange is said to go on")
+	}
+}
+
+// TestHTTPApart: messages apart have connections of their own, those that nobody waits for 64, in which they make room for each other.
+func TestHTTPApart(t *testing.T) {
+	const all, most = 100, 64
+	var came atomic.Int32
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.ReadAll(r.Body)
+		came.Add(1)
+		<-r.Context().Done()
+	}, conn.HTTPConfig{})
+	var exchanges []int64
+	for range all {
+		exchanges = append(exchanges, c.Send(conn.Message{Body: []byte("{}"), Apart: true}))
+		c.Release(exchanges[len(exchanges)-1])
+	}
+	if err := c.Flush(t.Context(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if queued := slices.DeleteFunc(exchanges, func(x int64) bool { return !c.Queued(x) }); len(queued) != all-most {
+		t.Errorf("%d are queued, want %d", len(queued), all-most)
+	}
+	ping := c.Send(conn.Message{Body: []byte("ping"), Apart: true})
+	if err := c.Flush(t.Context(), time.Second); err != nil || c.Queued(ping) {
+		t.Errorf("%v; one that is waited for is queued: %v", err, c.Queued(ping))
+	}
+	for deadline := time.Now().Add(10 * time.Second); came.Load() <= all && time.Now().Before(deadline); {
+		if _, err := c.Recv(t.Context(), time.Now().Add(conn.Slice), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if came.Load() != all+1 {
+		t.Errorf("%d have come, want %d", came.Load(), all+1)
+	}
+}
+
+// TestHTTPLocal: that this machine can make no connection is not the server's doing.
+func TestHTTPLocal(t *testing.T) {
+	for _, errno := range []error{syscall.EMFILE, syscall.EADDRNOTAVAIL} {
+		c := serve(t, nil, conn.HTTPConfig{Dial: func(func() error) error { return os.NewSyscallError("socket", errno) }})
+		c.Send(conn.Message{Body: []byte("{}")})
+		if err := c.Flush(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if frames, err := c.Recv(t.Context(), time.Now().Add(10*time.Second), nil); !errors.Is(err, conn.ErrLocal) || !errors.Is(err, errno) {
+			t.Errorf("%v, %v", texts(frames), err)
+		}
 	}
 }

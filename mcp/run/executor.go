@@ -220,7 +220,11 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.diedIdle(s, waitEndOf(err))
+		f, err := waitEndOf(err)
+		if err != nil {
+			return nil, e.discard(s, err)
+		}
+		e.diedIdle(s, f)
 	}
 	var failed *server.StartError
 	err := proc.Restart(ctx, func() error {

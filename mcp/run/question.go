@@ -26,7 +26,7 @@ func (e *executor) asked(s *peer, raw []byte, m *jsonrpc.Message) {
 			return
 		}
 	}
-	s.Send(conn.Message{Body: s.Client.Reply(m), Apart: true})
+	s.Release(s.Send(conn.Message{Body: s.Client.Reply(m), Apart: true}))
 }
 
 // noteAsker has those of several scripts run again by themselves during which something was asked for the first time: one of them is why.

@@ -61,7 +61,7 @@ func (e *executor) await(ctx context.Context, s *peer, done func() bool, l limit
 		case ctx.Err() != nil:
 			return waitInvalid, ctx.Err()
 		case err != nil:
-			return waitEndOf(err), nil
+			return waitEndOf(err)
 		}
 		if f, err := e.flush(ctx, s); f != waitDone || err != nil { // replies to the server
 			return f, err
@@ -104,11 +104,15 @@ func (s *peer) step() time.Duration {
 	return min(max(time.Since(s.active)/4, lookTime), conn.Slice)
 }
 
-func waitEndOf(err error) waitEnd {
-	if errors.Is(err, conn.ErrFlood) {
-		return waitFlood
+// waitEndOf says what an error of the connection, or the server's end, means for a wait. The error that it returns is ours.
+func waitEndOf(err error) (waitEnd, error) {
+	switch {
+	case errors.Is(err, conn.ErrLocal):
+		return waitInvalid, err
+	case errors.Is(err, conn.ErrFlood):
+		return waitFlood, nil
 	}
-	return waitEnded
+	return waitEnded, nil
 }
 
 // flush writes what is queued. A waitEnd other than waitDone says that the server does not take it.

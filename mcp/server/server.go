@@ -71,7 +71,7 @@ func callError(err error) error {
 	switch {
 	case errors.Is(err, conn.ErrBlocked):
 		return errSilent
-	case errors.Is(err, conn.ErrBroken), errors.Is(err, conn.ErrRefused), errors.Is(err, conn.ErrFlood), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, conn.ErrBroken), errors.Is(err, conn.ErrRefused), errors.Is(err, conn.ErrFlood), errors.Is(err, conn.ErrLocal), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
 	return errEnded
@@ -101,7 +101,7 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 			echo := m.Class == jsonrpc.ClassRequest && m.Method == "initialize" // our own, from something like cat
 			switch {
 			case m.Class == jsonrpc.ClassRequest && !echo:
-				s.Send(conn.Message{Body: s.Client.Reply(&m)})
+				s.Release(s.Send(conn.Message{Body: s.Client.Reply(&m), Apart: true}))
 				if err := s.Flush(ctx, max(time.Until(deadline), 0)); ctx.Err() != nil || errors.Is(err, conn.ErrBlocked) {
 					return answer, noise, callError(err)
 				}
