@@ -10,7 +10,11 @@ import (
 )
 
 // eventReader reads server-sent events, as the HTML standard defines them.
-type eventReader struct{ r *bufio.Reader }
+type eventReader struct {
+	r     *bufio.Reader
+	begun bool
+	cr    bool // the last line ended with one: a line feed behind it belongs to it
+}
 
 // A serverEvent is an event of a stream.
 type serverEvent struct {
@@ -18,15 +22,20 @@ type serverEvent struct {
 	data     []byte
 }
 
-// next returns the next event that has data. With an error, which is io.EOF at the end, there may be an event that nothing ended. One
-// that has an id and no data says from where to resume.
-func (e eventReader) next() (v serverEvent, err error) {
+// next returns the next event that has data, or an id and no data: it says from where to resume. One that no blank line ends is none.
+func (e *eventReader) next() (v serverEvent, err error) {
 	for some := false; ; {
 		line, err := e.line(len(v.data))
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if err != nil {
+			return serverEvent{}, err
+		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch {
+		case len(line) == 0 && (some || v.id != ""):
+			return v, nil
+		case len(line) == 0:
+			v.name = ""
 		case string(field) == "data":
 			if some {
 				v.data = append(v.data, '\n')
@@ -34,27 +43,45 @@ func (e eventReader) next() (v serverEvent, err error) {
 			v.data, some = append(v.data, value...), true
 		case string(field) == "event":
 			v.name = string(value)
-		case string(field) == "id":
+		case string(field) == "id" && bytes.IndexByte(value, 0) < 0:
 			v.id = string(value)
-		case len(line) == 0 && (some || v.id != ""):
-			return v, err
-		}
-		if err != nil {
-			return v, err
 		}
 	}
 }
 
-// line reads a line, newline included, of an event that has so many bytes.
-func (e eventReader) line(size int) (line []byte, err error) {
+// line reads a line, without its end, of an event that has so many bytes.
+func (e *eventReader) line(size int) (line []byte, err error) {
 	for {
-		part, err := e.r.ReadSlice('\n')
-		if line = append(line, part...); size+len(line) > maxLine {
-			return line, ErrFlood
+		if _, err := e.r.Peek(1); err != nil {
+			return nil, err
 		}
-		if err != bufio.ErrBufferFull {
-			return line, err
+		part, _ := e.r.Peek(e.r.Buffered())
+		if e.cr && part[0] == '\n' {
+			e.r.Discard(1)
+			e.cr = false
+			continue
 		}
+		end, ended := bytes.IndexByte(part, '\n'), true
+		if end < 0 {
+			end, ended = len(part), false
+		}
+		if cr := bytes.IndexByte(part[:end], '\r'); cr >= 0 {
+			end, ended = cr, true
+		}
+		if line = append(line, part[:end]...); size+len(line) > maxLine {
+			return nil, ErrFlood
+		}
+		e.cr = ended && part[end] == '\r'
+		if !ended {
+			e.r.Discard(end)
+			continue
+		}
+		e.r.Discard(end + 1)
+		if !e.begun {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		e.begun = true
+		return line, nil
 	}
 }
 

@@ -96,7 +96,7 @@ func TestHTTPResponses(t *testing.T) {
 		want []string
 	}{
 		{"json", []string{"200 {}"}},
-		{"events", []string{"200 ", "200 {\"a\":\n1}", "200 " + strings.Repeat("x", 100_000), "200 the end", "200 "}},
+		{"events", []string{"200 ", "200 {\"a\":\n1}", "200 " + strings.Repeat("x", 100_000), "200 "}},
 		{"accepted", []string{"202 "}},
 		{"error", []string{"400 no"}},
 		{"gone", []string{"-1 "}},

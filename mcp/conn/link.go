@@ -229,14 +229,11 @@ func (l *link) pass(r *request, res *http.Response) error {
 	return nil
 }
 
-// events passes on the events of a stream.
+// events passes on the events of a stream. What has another type than a message is none, as to every client.
 func (l *link) events(r *request, res *http.Response) error {
-	events := eventReader{bufio.NewReader(res.Body)}
+	events := eventReader{r: bufio.NewReader(res.Body)}
 	for {
 		v, err := events.next()
-		if len(v.data)+len(v.id) > 0 && !l.http.say(event{name: v.name, frame: Frame{Body: v.data, EventID: v.id, Wrote: r.wrote, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
-			return net.ErrClosed
-		}
 		switch {
 		case err == io.EOF:
 			if !l.last(r, Frame{Status: res.StatusCode, Header: res.Header}) {
@@ -245,6 +242,11 @@ func (l *link) events(r *request, res *http.Response) error {
 			return nil
 		case err != nil:
 			return err
+		case v.name != "" && v.name != "message" && !(v.name == "endpoint" && l.http.cfg.Events):
+			v.data = nil
+		}
+		if len(v.data)+len(v.id) > 0 && !l.http.say(event{name: v.name, frame: Frame{Body: v.data, EventID: v.id, Wrote: r.wrote, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
+			return net.ErrClosed
 		}
 	}
 }

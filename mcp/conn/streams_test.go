@@ -92,3 +92,41 @@ func TestHTTPLocal(t *testing.T) {
 		}
 	}
 }
+
+// TestHTTPEventStandard: events are what the HTML standard makes of them.
+func TestHTTPEventStandard(t *testing.T) {
+	for _, tt := range []struct {
+		stream string
+		want   []string
+	}{
+		{"data: a\n\ndata:b\r\n\r\ndata: c\r\rdata: d\r\n\ndata\r\ndata: e\n\n", []string{"a", "b", "c", "d", "\ne"}},
+		{"\ufeffdata: a\n\n\ufeffdata: b\n\n", []string{"a"}},
+		{"data: a\n\ndata: b", []string{"a"}},
+		{"data: a\n\ndata: b\n", []string{"a"}},
+		{"event: message\ndata: a\n\nevent: other\ndata: b\n\nevent: endpoint\ndata: c\n\nevent: other\n\ndata: d\n\n", []string{"a", "d"}},
+		{": a\n\n:\ndatas: a\nretry: 1\ndata:  b:c\n\n", []string{" b:c"}},
+	} {
+		for _, whole := range []bool{true, false} {
+			c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				if whole {
+					io.WriteString(w, tt.stream)
+					return
+				}
+				for _, b := range []byte(tt.stream) { // no line end is in one piece
+					w.Write([]byte{b})
+					w.(http.Flusher).Flush()
+				}
+			}, conn.HTTPConfig{})
+			var got []string
+			for _, f := range post(t, c, conn.Message{Body: []byte("{}")}) {
+				if !f.Last {
+					got = append(got, string(f.Body))
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%q: %q, want %q", tt.stream, got, tt.want)
+			}
+		}
+	}
+}
