@@ -12,6 +12,7 @@ import (
 // eventReader reads server-sent events, as the HTML standard defines them.
 type eventReader struct {
 	r     *bufio.Reader
+	hold  func() error // is called before more than smallSize bytes of an event are read
 	begun bool
 	cr    bool // the last line ended with one: a line feed behind it belongs to it
 }
@@ -70,6 +71,11 @@ func (e *eventReader) line(size int) (line []byte, err error) {
 		}
 		if line = append(line, part[:end]...); size+len(line) > maxLine {
 			return nil, ErrFlood
+		}
+		if size+len(line) > smallSize {
+			if err := e.hold(); err != nil {
+				return nil, err
+			}
 		}
 		e.cr = ended && part[end] == '\r'
 		if !ended {

@@ -111,3 +111,82 @@ func TestHTTPDropDialling(t *testing.T) {
 		}
 	}
 }
+
+// TestHTTPFloodOfHeads: a head without end, and heads without end before that of the response, are noticed as a body is.
+func TestHTTPFloodOfHeads(t *testing.T) {
+	for _, part := range []string{"X-Teasel: " + strings.Repeat("x", 1000) + "\r\n", "\r\nHTTP/1.1 103 Early Hints\r\n"} {
+		c := raw(t, func(c net.Conn) {
+			for _, err := io.WriteString(c, "HTTP/1.1 103 Early Hints\r\n"); err == nil; {
+				_, err = io.WriteString(c, strings.Repeat(part, 100))
+			}
+		})
+		c.Send(conn.Message{Body: []byte("{}")})
+		if err := c.Flush(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if frames, err := c.Recv(t.Context(), time.Now().Add(20*time.Second), nil); !errors.Is(err, conn.ErrFlood) {
+			t.Errorf("%d frames, %v, want %v", len(frames), err, conn.ErrFlood)
+		}
+	}
+}
+
+// TestHTTPLarge: few large messages are in memory at a time, and all come.
+func TestHTTPLarge(t *testing.T) {
+	const all, most = 12, 4
+	var sent atomic.Int32
+	large := "data: " + strings.Repeat("x", 20<<20) + "\n\n"
+	c := raw(t, func(c net.Conn) {
+		head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+		if n := sent.Add(1); n%2 == 0 {
+			head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+		}
+		io.WriteString(c, head+large)
+	})
+	for range all {
+		c.Send(conn.Message{Body: []byte("{}")})
+	}
+	if err := c.Flush(t.Context(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	came := 0
+	for deadline := time.Now().Add(30 * time.Second); came < all && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond) // so that more would have come
+		frames, err := c.Recv(t.Context(), deadline, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, f := range frames {
+			if len(f.Body) >= 20<<20 {
+				n++
+			}
+		}
+		if came += n; n > most {
+			t.Errorf("%d large messages at once, want %d at most", n, most)
+		}
+	}
+	if came != all {
+		t.Errorf("%d have come, want %d", came, all)
+	}
+}
+
+// TestHTTPManyEvents: events without end do not keep Recv from returning.
+func TestHTTPManyEvents(t *testing.T) {
+	events := strings.Repeat("data: x\n\n", 1000)
+	c := raw(t, func(c net.Conn) {
+		for _, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"); err == nil; {
+			_, err = io.WriteString(c, events)
+		}
+	})
+	for range 8 {
+		c.Send(conn.Message{Body: []byte("{}")})
+	}
+	if err := c.Flush(t.Context(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if frames, err := c.Recv(t.Context(), time.Now().Add(10*time.Second), nil); err != nil || len(frames) == 0 || len(frames) > 2*256 {
+			t.Fatalf("%d frames, %v", len(frames), err)
+		}
+	}
+}

@@ -42,7 +42,8 @@ type HTTP struct {
 	closing <-chan struct{}
 	links   sync.WaitGroup
 	events  chan event
-	timer   *time.Timer
+	bounds
+	timer *time.Timer
 
 	agreed
 	stream
@@ -69,6 +70,18 @@ type stream struct {
 
 var _ Conn = (*HTTP)(nil)
 
+// bounds are what keeps the memory for frames that were not received bounded: a large one takes a place before it is read.
+type bounds struct {
+	large    chan struct{}
+	starved  atomic.Int32 // links that wait for a place
+	returned int          // places of frames that the next Recv forgets
+}
+
+const (
+	maxLarge  = 4       // frames
+	smallSize = 1 << 18 // bytes, of those that are not large
+)
+
 // A request is a message on its way.
 type request struct {
 	exchange int64
@@ -87,6 +100,7 @@ type request struct {
 type event struct {
 	frame Frame
 	name  string // of a server-sent event
+	large bool   // its frame has a place in [HTTP.large]
 	link  *link  // that takes the next request; nil: it does not
 	ended error  // nothing more comes from this server
 }
@@ -100,7 +114,7 @@ func NewHTTP(c HTTPConfig) *HTTP {
 		c.Connections = 1
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &HTTP{cfg: c, cancel: cancel, closing: ctx.Done(), places: places{busy: make(map[int64]*request)}, events: make(chan event, 256), timer: time.NewTimer(time.Hour)}
+	h := &HTTP{cfg: c, cancel: cancel, closing: ctx.Done(), places: places{busy: make(map[int64]*request)}, events: make(chan event, 256), bounds: bounds{large: make(chan struct{}, maxLarge)}, timer: time.NewTimer(time.Hour)}
 	h.context = func() (context.Context, context.CancelFunc) { return context.WithCancel(ctx) }
 	return h
 }
@@ -192,14 +206,12 @@ func (c *HTTP) Flush(context.Context, time.Duration) error {
 }
 
 func (c *HTTP) Recv(ctx context.Context, until time.Time, frames []Frame) ([]Frame, error) {
+	for ; c.returned > 0; c.returned-- {
+		<-c.large
+	}
 	for {
-		for more := true; more; {
-			select {
-			case e := <-c.events:
-				frames = c.take(e, frames)
-			default:
-				more = false
-			}
+		for range len(c.events) {
+			frames = c.take(<-c.events, frames)
 		}
 		switch {
 		case len(frames) > 0:
@@ -239,6 +251,9 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 		return frames
 	}
 	f := e.frame
+	if e.large {
+		c.returned++
+	}
 	c.total += int64(len(f.Body))
 	if c.session == "" {
 		c.session = f.Header.Get("Mcp-Session-Id")

@@ -2,10 +2,12 @@ package conn
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -19,10 +21,12 @@ type link struct {
 	http *HTTP
 	work chan job
 
-	conn   *socket // nil: there is none
-	reader *bufio.Reader
-	rested time.Time   // the last exchange on conn was over; zero: there was none
-	keep   func() bool // has conn not be closed by the end of a job
+	conn   *socket          // nil: there is none
+	source io.LimitedReader // conn
+	reader *bufio.Reader    // of source
+	held   bool             // what is read now has a place in [HTTP.large]
+	rested time.Time        // the last exchange on conn was over; zero: there was none
+	keep   func() bool      // has conn not be closed by the end of a job
 }
 
 // A job is a request to a link, and the context that ends when it is given up.
@@ -34,6 +38,7 @@ type job struct {
 const (
 	dialEvery = 20 * time.Millisecond  // a server that does not listen yet is tried again
 	restTime  = 2 * time.Second        // servers keep a connection at least so long that nothing is on
+	maxHead   = 1 << 18                // bytes, of the head of a response and of all that come before it
 	endTime   = 500 * time.Millisecond // the most that a process takes to end after its connections, or a server to end a session
 )
 
@@ -59,7 +64,7 @@ func (l *link) exchange(ctx context.Context, r *request) bool {
 	defer r.cancel()
 	res, err := l.respond(ctx, r)
 	if err == nil {
-		err = l.pass(r, res)
+		err = l.pass(ctx, r, res)
 		if r.once || res.Close || err != nil || !l.keep() {
 			l.hangUp()
 		}
@@ -68,6 +73,7 @@ func (l *link) exchange(ctx context.Context, r *request) bool {
 			return true
 		}
 	}
+	l.forget()
 	f := Frame{Status: NoResponse, Err: err}
 	if res == nil && !l.rested.IsZero() && time.Since(l.rested) > restTime {
 		f.Status = MaybeUnread
@@ -143,8 +149,13 @@ func (l *link) refusal(r *request, err error) (*http.Response, error) {
 
 // head reads the head of the response to a request.
 func (l *link) head(r *request) (*http.Response, error) {
+	l.source.N = maxHead
+	defer func() { l.source.N = math.MaxInt64 }()
 	for {
 		res, err := http.ReadResponse(l.reader, &http.Request{Method: r.method})
+		if err != nil && l.source.N <= 0 {
+			err = ErrFlood
+		}
 		if err != nil || res.StatusCode >= 200 || res.StatusCode == http.StatusSwitchingProtocols {
 			return res, err
 		}
@@ -159,7 +170,8 @@ func (l *link) connect(ctx context.Context) error {
 		if err == nil {
 			c.heard.Store(true)
 			l.rested = time.Time{}
-			l.conn, l.reader = &socket{conn}, bufio.NewReaderSize(conn, 1<<14)
+			l.conn, l.source.R = &socket{conn}, conn
+			l.reader = bufio.NewReaderSize(&l.source, 1<<14)
 			return nil
 		}
 		if c.heard.Load() || time.Since(began) >= c.cfg.Start || c.cfg.Running != nil && !c.cfg.Running() {
@@ -210,28 +222,35 @@ func (l *link) end(ctx context.Context, err error) error {
 
 // pass passes on what a response has. Without an error its body was read to the end; with one the connection is of no more use. To close the
 // body would read the rest, which may have no end.
-func (l *link) pass(r *request, res *http.Response) error {
+func (l *link) pass(ctx context.Context, r *request, res *http.Response) error {
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	if strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") && res.StatusCode < 300 {
-		return l.events(r, res)
+		return l.events(ctx, r, res)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxLine+1))
+	var body bytes.Buffer
+	_, err := body.ReadFrom(io.LimitReader(res.Body, smallSize+1))
+	if body.Len() > smallSize {
+		if err = l.hold(ctx); err != nil {
+			return err
+		}
+		_, err = body.ReadFrom(io.LimitReader(res.Body, maxLine-smallSize))
+	}
 	switch {
-	case len(body) > maxLine:
+	case body.Len() > maxLine:
 		return ErrFlood
-	case err != nil && len(body) == 0:
+	case err != nil && body.Len() == 0:
 		return err
 	}
 	r.once = r.once || err != nil
-	if !l.last(r, Frame{Body: trimmed(body), Status: res.StatusCode, Header: res.Header, Err: err}) {
+	if !l.last(r, Frame{Body: trimmed(body.Bytes()), Status: res.StatusCode, Header: res.Header, Err: err}) {
 		return net.ErrClosed
 	}
 	return nil
 }
 
 // events passes on the events of a stream. What has another type than a message is none, as to every client.
-func (l *link) events(r *request, res *http.Response) error {
-	events := eventReader{r: bufio.NewReader(res.Body)}
+func (l *link) events(ctx context.Context, r *request, res *http.Response) error {
+	events := eventReader{r: bufio.NewReader(res.Body), hold: func() error { return l.hold(ctx) }}
 	for {
 		v, err := events.next()
 		switch {
@@ -245,10 +264,42 @@ func (l *link) events(r *request, res *http.Response) error {
 		case v.name != "" && v.name != "message" && !(v.name == "endpoint" && l.http.cfg.Events):
 			v.data = nil
 		}
-		if len(v.data)+len(v.id) > 0 && !l.http.say(event{name: v.name, frame: Frame{Body: v.data, EventID: v.id, Wrote: r.wrote, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
+		if len(v.data)+len(v.id) == 0 {
+			l.forget()
+		} else if !l.say(event{name: v.name, frame: Frame{Body: v.data, EventID: v.id, Wrote: r.wrote, Exchange: r.exchange, Status: res.StatusCode, Header: res.Header}}) {
 			return net.ErrClosed
 		}
 	}
+}
+
+// hold takes a place for a large frame.
+func (l *link) hold(ctx context.Context) error {
+	if l.held {
+		return nil
+	}
+	l.http.starved.Add(1)
+	defer l.http.starved.Add(-1)
+	select {
+	case l.http.large <- struct{}{}:
+		l.held = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// forget gives up the place of what is read no further.
+func (l *link) forget() {
+	if l.held {
+		<-l.http.large
+		l.held = false
+	}
+}
+
+// say passes an event on, with the place that its frame has.
+func (l *link) say(e event) bool {
+	e.large, l.held = l.held, false
+	return l.http.say(e)
 }
 
 // last passes on the last frame of an exchange.
@@ -258,5 +309,5 @@ func (l *link) last(r *request, f Frame) bool {
 	if r.apart {
 		e.link = nil
 	}
-	return l.http.say(e)
+	return l.say(e)
 }

@@ -39,7 +39,7 @@ func (c *HTTP) assign() {
 		c.start(c.queue[0], l)
 		c.queue = slices.Delete(c.queue, 0, 1)
 	}
-	if len(c.queue)+len(c.forsaken) > 0 {
+	if len(c.queue)+len(c.forsaken) > 0 || c.starved.Load() > 0 {
 		c.makeRoom()
 	}
 }
@@ -60,7 +60,7 @@ func (c *HTTP) place() (l *link) {
 // makeRoom cuts the connections of exchanges that nobody waits for, where others wait for theirs.
 func (c *HTTP) makeRoom() {
 	for _, r := range c.busy {
-		waits := len(c.queue) > 0 && !r.apart || len(c.forsaken) > 0 && r.forsaken
+		waits := len(c.queue) > 0 && !r.apart || len(c.forsaken) > 0 && r.forsaken || c.starved.Load() > 0
 		if waits && r.cancel != nil && !r.released.IsZero() && time.Since(r.released) > graceTime {
 			r.cancel()
 		}
