@@ -105,6 +105,7 @@ func metaFields(m *Meta) []metaField {
 		{"target", &m.Target, "the target"},
 		{"options", &m.Options, "the options"},
 		{"seed", &m.Seed, "a whole number"},
+		{"directory", &m.Directory, "a string"},
 		{"extension", &m.Extension, "a string"},
 		{"crashes", &m.Crashes, "a list of rules"},
 		{"hangs", &m.Hangs, "a list of rules"},

@@ -50,6 +50,7 @@ type Meta struct {
 	Name      string          `json:"name,omitempty"`      // of the target, in one line, for people
 	Target    json.RawMessage `json:"target,omitempty"`    // the kind's own description of it
 	Options   json.RawMessage `json:"options,omitempty"`   // what the user chose
+	Directory string          `json:"directory,omitempty"` // in which it was begun: relative paths in Target and Options are relative to that; "": unknown
 	Seed      uint64          `json:"seed"`                // of the generator
 	Extension string          `json:"extension,omitempty"` // of the files of inputs, with its dot; "": none
 	Crashes   []string        `json:"crashes,omitempty"`   // rules whose findings are crashes; nil: by name

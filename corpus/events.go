@@ -181,7 +181,7 @@ func (d *Dir) writeFinding(path string, f *teasel.Finding) error {
 	if err := clearName(path); err != nil {
 		return fmt.Errorf("writing finding %s: %w", f.ID(), err)
 	}
-	return WriteFinding(path, &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Seed: d.meta.Seed, Finding: *f})
+	return WriteFinding(path, &FindingFile{Kind: d.meta.Kind, Target: d.meta.Target, Directory: d.meta.Directory, Seed: d.meta.Seed, Finding: *f})
 }
 
 // elapsed returns the time on the campaign's clock, from the last progress event on.

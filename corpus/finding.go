@@ -20,6 +20,8 @@ type FindingFile struct {
 	Target  json.RawMessage // the kind's own description of the target
 	Seed    uint64          // of the campaign
 	Finding teasel.Finding
+
+	Directory string // in which the campaign was begun: relative paths in Target are relative to that; "": unknown
 }
 
 // WriteFinding writes a finding durably: when it returns, a power failure does not lose it. Inputs that are JSON
@@ -57,6 +59,7 @@ func (f *FindingFile) text() ([]byte, error) {
 	if len(f.Target) > 0 {
 		w.field("target", f.Target)
 	}
+	w.optional("directory", f.Directory)
 	w.field("seed", f.Seed)
 	w.field("id", fd.ID())
 	w.text("rule", fd.Rule)
@@ -269,6 +272,7 @@ func findingFields(f *FindingFile) map[string]wanted {
 	return map[string]wanted{
 		"kind":        {&f.Kind, "a kind of target, such as mcp"},
 		"target":      {&f.Target, "the target"},
+		"directory":   {&f.Directory, "a string"},
 		"seed":        {&f.Seed, "a whole number"},
 		"rule":        {&fd.Rule, "a rule's id, such as mcp/server-crash"},
 		"severity":    {&fd.Severity, "info, low, medium, high or critical"},

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func testMeta() Meta {
 	return Meta{Version: "1.2.3", Kind: "mcp", Name: "node server.js", Target: []byte(`{"command":["node","server.js"]}`),
-		Options: []byte(`{"profile":"ci"}`), Seed: 1<<63 + 1, Extension: ".json",
+		Options: []byte(`{"profile":"ci"}`), Seed: 1<<63 + 1, Extension: ".json", Directory: "/src/project",
 		Subjects: []string{"tools/call echo"}, Skipped: []Skip{{"tools/call <odd>", "schema cannot be met"}},
 		Blocked: []string{"delete_all"}}
 }

@@ -175,20 +175,20 @@ func TestProblems(t *testing.T) {
 		bare       int                 // entries that are left without features
 		gone       int                 // entries that are left out
 	}{
-		{"cut off", "campaign.json", func(s string) string { return s[:len(s)-20] }, "campaign.json:33: the file is cut off: expected a testcase", 1, 0},
+		{"cut off", "campaign.json", func(s string) string { return s[:len(s)-20] }, "campaign.json:34: the file is cut off: expected a testcase", 1, 0},
 		{"empty", "campaign.json", func(string) string { return "" }, "campaign.json:1: the file is empty: expected a campaign", 4, 0},
 		{"a list", "campaign.json", func(string) string { return "[1]" }, "campaign.json:1: expected a campaign", 4, 0},
 		{"wrong type", "campaign.json", edit(`"seed": 9223372036854775809`, `"seed": "x"`), `campaign.json:9: expected "seed" to be a whole number, found string`, 0, 0},
-		{"entry", "campaign.json", edit(`{"key":`, `{"key":5,"x":`), `campaign.json:30: expected a testcase: {"key",...}, found number in "key"`, 1, 0},
-		{"odd key", "campaign.json", edit(`{"key":"`, `{"key":"../`), `campaign.json:30: expected the "key" of a testcase, not "../`, 1, 0},
-		{"feature", "campaign.json", edit(`"features":"1"`, `"features":"1 z"`), `campaign.json:30: expected a testcase: {"key",...}: feature "z": expected a hexadecimal number`, 1, 0},
+		{"entry", "campaign.json", edit(`{"key":`, `{"key":5,"x":`), `campaign.json:31: expected a testcase: {"key",...}, found number in "key"`, 1, 0},
+		{"odd key", "campaign.json", edit(`{"key":"`, `{"key":"../`), `campaign.json:31: expected the "key" of a testcase, not "../`, 1, 0},
+		{"feature", "campaign.json", edit(`"features":"1"`, `"features":"1 z"`), `campaign.json:31: expected a testcase: {"key",...}: feature "z": expected a hexadecimal number`, 1, 0},
 		{"no comma", "campaign.json", edit(`"mcp",`, `"mcp"`), `campaign.json:6: invalid character '"' after object key:value pair: expected `, 4, 0},
 		{"removed", "campaign.json", nil, "campaign.json: expected a campaign: open ", 4, 0},
 		{"no journal", "journal", nil, "journal: expected a journal: open ", 0, 0},
 		{"no frames", "journal", func(string) string { return "hello, world. this is no journal" }, "journal:1: expected the length and checksum of a record", 0, 0},
 		{"testcase changed", "interesting/KEY.json", edit("0", "7"), "interesting/KEY.json: does not match its name: expected the content KEY, found that of ", 0, 1},
 		{"testcase gone", "interesting/KEY.json", nil, "interesting/KEY.json: expected a testcase: open ", 0, 1},
-		{"finding", "findings/ID.json", edit(`"high"`, `"grave"`), `findings/ID.json:8: expected "severity" to be info, low, medium, high or critical`, 0, 0},
+		{"finding", "findings/ID.json", edit(`"high"`, `"grave"`), `findings/ID.json:9: expected "severity" to be info, low, medium, high or critical`, 0, 0},
 		{"finding gone", "findings/ID.json", nil, `findings/ID.json: is missing: expected a finding`, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

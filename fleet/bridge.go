@@ -200,7 +200,7 @@ func (b *Bridge) finding(f teasel.Finding) {
 }
 
 func (b *Bridge) file(f teasel.Finding) corpus.FindingFile {
-	return corpus.FindingFile{Kind: b.options.Meta.Kind, Target: b.options.Meta.Target, Seed: b.options.Meta.Seed, Finding: f}
+	return corpus.FindingFile{Kind: b.options.Meta.Kind, Target: b.options.Meta.Target, Directory: b.options.Meta.Directory, Seed: b.options.Meta.Seed, Finding: f}
 }
 
 // queue has a finding sent at once.

@@ -177,16 +177,7 @@ func (p *Program) Curl(in script.Script) (string, bool) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/bin/sh\n# %s\n", p.about())
-	if w := p.warning(); w != "" {
-		fmt.Fprintf(&b, "echo %s >&2\n", shellText("warning: "+w))
-	}
-	address := p.URL
-	if len(p.Command) > 0 {
-		fmt.Fprintf(&b, "# Start the server first, on a port of yours: %s\n", comment(strings.Join(append(append([]string{}, p.Env...), p.Command...), " ")))
-		address = strings.ReplaceAll(address, "{port}", "${PORT:?set PORT to that port}")
-	}
-	fmt.Fprintf(&b, "url=\"%s\"\n", address)
+	p.curlHead(&b)
 	post := func(line string, fields []string, more string) string {
 		text := "curl -sS " + more
 		for _, f := range fields {
@@ -207,6 +198,20 @@ func (p *Program) Curl(in script.Script) (string, bool) {
 	}
 	fmt.Fprintf(&b, "%s\n", post(line, fields, more))
 	return b.String(), true
+}
+
+// curlHead writes what the script is about, and the server's address.
+func (p *Program) curlHead(b *strings.Builder) {
+	fmt.Fprintf(b, "#!/bin/sh\n# %s\n", p.about())
+	if w := p.warning(); w != "" {
+		fmt.Fprintf(b, "echo %s >&2\n", shellText("warning: "+w))
+	}
+	address := p.URL
+	if len(p.Command) > 0 {
+		fmt.Fprintf(b, "# Start the server first, on a port of yours: %s\n", comment(strings.Join(append(append([]string{}, p.Env...), p.Command...), " ")))
+		address = strings.ReplaceAll(address, "{port}", "${PORT:?set PORT to that port}")
+	}
+	fmt.Fprintf(b, "url=\"%s\"\n", address)
 }
 
 // comment makes a text one line that a terminal shows as it is.

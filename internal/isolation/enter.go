@@ -65,9 +65,9 @@ func ambient() bool {
 	return err == nil && has == 1
 }
 
-// Enter runs this program again, with the same arguments, in a user namespace in which it may make sandboxes, and in an IPC namespace, and
+// Enter runs this program again, with the same arguments, in a directory ("": ours), in a user namespace in which it may make sandboxes, and in an IPC namespace, and
 // returns its exit status. The caller has to end with the same. An error, a [RefusedError], means that it could not be run.
-func Enter() (status int, err error) {
+func Enter(dir string) (status int, err error) {
 	uid, gid := os.Getuid(), os.Getgid()
 	user, group := uid, gid
 	if uid == 0 {
@@ -77,7 +77,7 @@ func Enter() (status int, err error) {
 		group = insideUser
 	}
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Args[0] = os.Args[0]
+	cmd.Args[0], cmd.Dir = os.Args[0], dir
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), insideName+"="+fmt.Sprint(os.Getpid()))
 	cmd.SysProcAttr = &syscall.SysProcAttr{

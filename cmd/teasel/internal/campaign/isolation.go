@@ -14,6 +14,7 @@ import (
 
 // scratch is the folder of the homes of all programs that one run of the command starts. It is made when the first is to be started.
 type scratch struct {
+	began  string            // the working directory when the run began; "": unknown
 	folder *isolation.Folder // nil: none was needed yet
 }
 
@@ -23,6 +24,7 @@ type scratchKey struct{}
 // removes that in the end.
 func WithScratch(ctx context.Context) (context.Context, func() error) {
 	s := new(scratch)
+	s.began, _ = os.Getwd()
 	return context.WithValue(ctx, scratchKey{}, s), func() error {
 		if s.folder == nil {
 			return nil
@@ -44,14 +46,14 @@ func Isolate(ctx context.Context, i *flags.Isolation, limit flags.Size, stderr i
 	if i.KeepHome {
 		return "", nil
 	}
-	if i.Sandbox {
-		if err := enter(leave); err != nil {
-			return "", err
-		}
-	}
 	s, ok := ctx.Value(scratchKey{}).(*scratch)
 	if !ok {
 		return "", exit.Failure(errors.New("making a folder for the homes of programs: there is no run of the command"))
+	}
+	if i.Sandbox {
+		if err := enter(s.began, leave); err != nil {
+			return "", err
+		}
 	}
 	if s.folder != nil {
 		return s.folder.Path(), nil
@@ -74,8 +76,9 @@ func Isolate(ctx context.Context, i *flags.Isolation, limit flags.Size, stderr i
 	return folder.Path(), nil
 }
 
-// enter goes on if we are where sandboxes can be made. Otherwise another process does, and the error is its exit status.
-func enter(leave func() error) error {
+// enter goes on if we are where sandboxes can be made. Otherwise another process does, with the same arguments in the directory that they
+// were given in, and the error is its exit status.
+func enter(dir string, leave func() error) error {
 	if isolation.Entered() {
 		return nil
 	}
@@ -84,7 +87,7 @@ func enter(leave func() error) error {
 			return exit.Failure(err)
 		}
 	}
-	status, err := isolation.Enter()
+	status, err := isolation.Enter(dir)
 	if err != nil {
 		return refused(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -137,6 +138,9 @@ func (p *Plan[T]) Describe(k Kind, l *flags.Launch, options, target any) (err er
 	p.Kind, p.Options, p.Severity = k, &l.Options, l.Severity
 	m := &p.Meta
 	m.Version, m.Kind, m.Seed = Version, k.Name, l.Seed
+	if m.Directory, err = os.Getwd(); err != nil {
+		return exit.Failure(fmt.Errorf("asking for the working directory: %w", err))
+	}
 	if m.Name == "" {
 		m.Name = strings.Join(l.Command, " ")
 	}

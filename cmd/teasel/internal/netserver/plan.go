@@ -74,7 +74,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
 	}
 	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
-	p.Introduce, p.DryRun = p.introduce, p.dryRun
+	p.Introduce, p.DryRun, p.Sandbox = p.introduce, p.dryRun, about.sandbox(target.Scratch)
 	p.Complete = func(run *report.Run) {
 		s := &run.Summary
 		if target.Model != nil && len(target.Model.Responses) > 0 && target.Understood.Load() == 0 && len(s.Findings)+len(s.Unconfirmed) == 0 && p.Campaign.Resume == nil {
@@ -85,7 +85,6 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if len(o.Command) == 0 {
 		p.Meta.Name = o.Connect
 	}
-	p.Sandbox = about.sandbox(target.Scratch)
 	return &p.Plan, p.Describe(Kind(), &o.Launch, o, about)
 }
 

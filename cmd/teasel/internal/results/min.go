@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/gotest"
@@ -44,12 +45,11 @@ rewritten unless --out names another. DIR and FINDING are named as for 'teasel r
 			if err := checkOutput(path, out); err != nil {
 				return err
 			}
-			b, err := openReplayer(cmd.Context(), cmd.ErrOrStderr(), f)
-			if err != nil {
+			before, changed := len(f.Finding.Input), false
+			err = withReplayer(cmd.Context(), cmd.ErrOrStderr(), f, func(b campaign.Replayer) (err error) {
+				changed, err = b.Minimize(cmd.Context(), cmd.ErrOrStderr(), f, runs)
 				return err
-			}
-			before := len(f.Finding.Input)
-			changed, err := b.Minimize(cmd.Context(), cmd.ErrOrStderr(), f, runs)
+			})
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -58,11 +59,9 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
 			if script {
 				return writeScript(cmd.OutOrStdout(), f)
 			}
-			b, err := openReplayer(cmd.Context(), cmd.ErrOrStderr(), f)
-			if err != nil {
-				return err
-			}
-			return b.Repro(cmd.Context(), cmd.OutOrStdout(), f, tries)
+			return withReplayer(cmd.Context(), cmd.ErrOrStderr(), f, func(b campaign.Replayer) error {
+				return b.Repro(cmd.Context(), cmd.OutOrStdout(), f, tries)
+			})
 		},
 	}
 	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
@@ -116,11 +115,24 @@ func previousFinding(path string) string {
 	return moved
 }
 
-// openReplayer returns what runs the input of a finding. What that takes is printed to w.
-func openReplayer(ctx context.Context, w io.Writer, f *corpus.FindingFile) (campaign.Replayer, error) {
+// withReplayer opens what runs the input of a finding, where its campaign was begun if the target needs that, and uses it. What that takes is
+// printed to w.
+func withReplayer(ctx context.Context, w io.Writer, f *corpus.FindingFile, use func(campaign.Replayer) error) (err error) {
 	k, err := kinds.Of(f.Kind, "a finding")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return k.NewReplayer(ctx, f.Target, w)
+	from := campaign.OriginOf(f.Directory)
+	if file, needed := from.Needed(f.Target); needed {
+		if err := from.Enter(w, file); err != nil {
+			return err
+		}
+		defer func(from campaign.Origin) { err = errors.Join(err, from.Leave()) }(from)
+		from = campaign.Origin{}
+	}
+	b, err := k.NewReplayer(ctx, f.Target, w)
+	if err != nil {
+		return from.Explain(err, exit.StatusTarget, exit.StatusUsage)
+	}
+	return from.Explain(use(b), exit.StatusTarget)
 }

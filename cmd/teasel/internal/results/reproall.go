@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
@@ -39,12 +40,10 @@ func reproAll(cmd *cobra.Command, dir string, tries int) error {
 	line := progress.New(cmd.ErrOrStderr(), "findings", len(all))
 	defer line.Clear()
 	for i, f := range all {
-		b, err := openReplayer(cmd.Context(), cmd.ErrOrStderr(), f)
-		if err != nil {
-			return err
-		}
-		line.Clear()
-		err = b.Repro(cmd.Context(), w, f, tries)
+		err := withReplayer(cmd.Context(), cmd.ErrOrStderr(), f, func(b campaign.Replayer) error {
+			line.Clear()
+			return b.Repro(cmd.Context(), w, f, tries)
+		})
 		var e *exit.Error
 		switch {
 		case errors.As(err, &e) && e.Status == exit.StatusFindings:

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"
 	"github.com/teaselfuzz/teasel/corpus"
@@ -51,7 +53,10 @@ tried first.`,
 			if err != nil {
 				return errors.Join(err, dir.Close())
 			}
-			return k.Resume(cmd, dir, change)
+			if dir, err = enterOrigin(cmd, dir, &fresh); err != nil {
+				return err
+			}
+			return campaign.OriginOf(dir.Meta().Directory).Explain(k.Resume(cmd, dir, change), exit.StatusTarget, exit.StatusUsage) // where we are now
 		},
 	}
 	f := cmd.Flags()
@@ -68,6 +73,38 @@ tried first.`,
 	flags.AddHub(f, &fresh.Hub)
 	f.BoolVar(&fresh.NoUI, "no-ui", false, "plain lines instead of the live screen")
 	return cmd
+}
+
+// enterOrigin goes to where a campaign was begun if its target needs that, and returns its directory as it is called from there. The paths
+// of this run's flags become absolute.
+func enterOrigin(cmd *cobra.Command, dir *corpus.Dir, fresh *flags.Options) (*corpus.Dir, error) {
+	m := dir.Meta()
+	from := campaign.OriginOf(m.Directory)
+	file, needed := from.Needed(m.Target, m.Options)
+	if !needed {
+		return dir, nil
+	}
+	path := dir.Path()
+	paths := []*string{&path, &fresh.Hub.Credentials, &fresh.Hub.CA}
+	for i := range fresh.Reports {
+		paths = append(paths, &fresh.Reports[i].Path)
+	}
+	err := dir.Close()
+	for _, p := range paths {
+		if full, e := filepath.Abs(*p); *p != "" {
+			*p, err = full, errors.Join(err, e)
+		}
+	}
+	if err != nil {
+		return nil, exit.Failure(err)
+	}
+	if err := from.Enter(cmd.ErrOrStderr(), file); err != nil {
+		return nil, err
+	}
+	if dir, err = corpus.Open(path); err != nil {
+		return nil, campaign.OpenError(err)
+	}
+	return dir, nil
 }
 
 // resumed changes the options that a campaign began with to those of this run: what is about a single run is always new, and the limits
