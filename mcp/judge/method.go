@@ -199,7 +199,7 @@ func (j *judge) refusal(s *script.Sent, r *script.Received, fault paramFault) {
 	case m.Method == "resources/read":
 		if internal && suspicious(code) == "" && (j.isUnknownResource(m) || saysNotFound(script.ErrorMessage(r))) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
-				"%s was answered with error %d %s; expected -32002.", brief(s), code, jsonrpc.Quote(script.ErrorMessage(r), 80)))
+				"%s was answered with error %d %s; expected %d.", brief(s), code, jsonrpc.Quote(script.ErrorMessage(r), 80), j.noResource()))
 		}
 	case m.Method == "prompts/get":
 		name, _ := m.Params.Get("name").Str()

@@ -21,7 +21,7 @@ func (j *judge) contents(s *script.Sent, r *script.Received) {
 	if len(contents.Items) == 0 {
 		if j.isUnknownURI(uri) {
 			j.report(RuleResourceNotFound, j.subject(s), "", fmt.Sprintf(
-				"There is no resource %s, and reading it gave empty contents; expected error -32002.", jsonrpc.Quote(uri, 80)))
+				"There is no resource %s, and reading it gave empty contents; expected error %d.", jsonrpc.Quote(uri, 80), j.noResource()))
 		}
 		return
 	}
@@ -33,6 +33,14 @@ func (j *judge) contents(s *script.Sent, r *script.Received) {
 		j.report(RuleResourceURI, j.subject(s), "", fmt.Sprintf(
 			"The resource %s was asked for and %s was returned.", jsonrpc.Quote(uri, 80), jsonrpc.Quote(contents.Items[0].Get("uri").Text, 80)))
 	}
+}
+
+// noResource returns the error code for a resource that does not exist, which depends on the version.
+func (j *judge) noResource() int {
+	if j.session.Stateless {
+		return codeInvalidParams
+	}
+	return codeResourceNotFound
 }
 
 // sameURI reports whether two URIs are the same but for how they are written.

@@ -108,7 +108,7 @@ var jsonrpcRules = []teasel.Rule{
 			"Check parameters first and answer -32602 with a sentence.",
 		Source: jsonrpcSource + "#error_object"},
 	{ID: RuleCodeRange, Severity: teasel.Low, Title: "Error code is reserved or zero",
-		Help:   "The error code is 0 or lies in the range that JSON-RPC reserves (-32768 to -32100).\n\nA 0 looks like success to many clients, and reserved codes may get a meaning.\n\nUse the defined codes, or ones outside the range.",
+		Help:   "The error code is 0 or lies in the range that JSON-RPC reserves (-32768 to -32100) or, from 2026-07-28 on, is one that MCP reserves and does not define (-32099 to -32023).\n\nA 0 looks like success to many clients, and reserved codes may get a meaning.\n\nUse the defined codes, or ones outside the range.",
 		Source: jsonrpcSource + "#error_object"},
 	{ID: RuleBatch, Severity: teasel.Low, Title: "Batch is handled against the protocol version",
 		Help:   "Batches exist in protocol version 2025-03-26 only: there they must be accepted, later they must not be.\n\nFollow the version that was negotiated.",

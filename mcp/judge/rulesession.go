@@ -97,7 +97,7 @@ var resourceRules = []teasel.Rule{
 		Help:   "The contents that resources/read returned carry another URI than the one that was asked for.\n\nClients file the contents under the wrong name.\n\nReturn the URI of the request.",
 		Source: resourcesSource + "#reading-resources"},
 	{ID: RuleResourceNotFound, Severity: teasel.Low, Title: "Missing resource gets the wrong code",
-		Help:   "A resource that does not exist was answered with an internal error or with empty contents.\n\nClients tell a missing resource from a broken server by the code -32002 (or -32602).\n\nAnswer -32002.",
+		Help:   "A resource that does not exist was answered with an internal error or with empty contents.\n\nClients tell a missing resource from a broken server by the code -32002, from 2026-07-28 on -32602.\n\nAnswer that.",
 		Source: resourcesSource + "#error-handling"},
 	{ID: RuleUnsubscribed, Severity: teasel.Low, Title: "Update of a resource nobody subscribed to",
 		Help:   "notifications/resources/updated came for a URI that was not subscribed to.\n\nSend it to subscribers only.",

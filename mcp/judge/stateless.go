@@ -110,6 +110,9 @@ func (j *judge) stateless(s *script.Sent, r *script.Received) bool {
 		return false
 	case result == nil: // what is wrong with the head or the version was refused before anybody saw the method
 		code := script.ErrorCode(r)
+		if code < codeVersion && code >= codeLastReserved {
+			j.report(RuleCodeRange, fmt.Sprintf("(error code %d)", code), "", fmt.Sprintf("%s was answered with error code %d, which MCP reserves and does not define.", jsonrpc.Cut(s.Raw, 160), code))
+		}
 		return code > codeHeadMismatch || code < codeLastReserved
 	}
 	line := jsonrpc.Cut(s.Raw, 160)
