@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	if Entered() {
 		os.Exit(m.Run())
 	}
-	status, err := Enter()
+	status, err := Enter("")
 	if err != nil {
 		fmt.Println(err)
 		status = refusedStatus
