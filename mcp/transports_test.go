@@ -1,9 +1,11 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -73,12 +75,15 @@ func sharedScripts(t *testing.T, target *run.Target, n int) (out []script.Script
 	return out[:n]
 }
 
+// whole is a reference that has its end in the same text of JSON; one that has lost it makes the line unreadable.
+var whole = regexp.MustCompile(`@\{[^}"]*\}`)
+
 // plain reports whether a script has nothing that a transport has rules of its own for.
 func plain(s *script.Script) bool {
 	return s.Start == script.Shared && s.Check == "" && !slices.ContainsFunc(s.Steps, func(s script.Step) bool {
 		m := jsonrpc.Parse(s.Line)
 		version, _ := m.Root.Get("jsonrpc").Str()
-		return m.Class != jsonrpc.ClassRequest || m.Twice || version != "2.0" || m.ID != `"@id"` || len(s.Line) > 4096 || m.Method != "tools/call" || m.Params == nil || m.Params.Kind != mutate.Object || m.Params.Get("_meta").Get(session.MetaVersion) != nil || s.NoWait || s.NoNewline || s.Head != "" || s.Asked != "" || s.Times > 1
+		return m.Class != jsonrpc.ClassRequest || m.Twice || version != "2.0" || m.ID != `"@id"` || len(s.Line) > 4096 || m.Method != "tools/call" || m.Params == nil || m.Params.Kind != mutate.Object || m.Params.Get("_meta").Get(session.MetaVersion) != nil || bytes.Count(s.Line, []byte("@{")) != len(whole.FindAll(s.Line, -1)) || s.NoWait || s.NoNewline || s.Head != "" || s.Asked != "" || s.Times > 1
 	})
 }
 
