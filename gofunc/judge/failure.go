@@ -269,7 +269,7 @@ func stuck(text string) verdict {
 	if g.State == "sleep" { // which ends
 		return named(ruleHang, "the test did not end in time: its goroutine sleeps", fs)
 	}
-	if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "" || allocates(g) {
+	if g.State == "running" || g.State == "runnable" || g.State == "syscall" || g.State == "copystack" || g.State == "" || allocates(g) {
 		subject := ""
 		if len(fs) > 0 { // where in a loop it was depends on the moment: what called it does not
 			subject = plainName(fs[len(fs)-1].Function)

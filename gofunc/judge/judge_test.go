@@ -227,6 +227,17 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
+// A goroutine whose stack is being moved to a larger one runs: it does not wait for anybody.
+func TestGrowingStack(t *testing.T) {
+	const text = "SIGQUIT: quit\n\ngoroutine 8 [%s]:\nexample.com/m.Down()\n\t/m/m.go:3 +0x1\ntesting.(*F).Fuzz.func1.1.1(...)\n\t/usr/local/go/src/testing/fuzz.go:340 +0x2d\ntesting.tRunner(...)\n\t/usr/local/go/src/testing/testing.go:2036 +0xea\n"
+	for state, want := range map[string]string{"running": "go/hang", "copystack": "go/hang", "chan receive": "go/deadlock"} {
+		f := judge.Detect(&teasel.Observation{Evidence: &judge.Failure{Cause: judge.CauseTimeout, Text: fmt.Sprintf(text, state)}})
+		if len(f) != 1 || f[0].Rule != want {
+			t.Errorf("%s: %v, want %s", state, f, want)
+		}
+	}
+}
+
 func TestAllocation(t *testing.T) {
 	a, err := txtar.ParseFile(filepath.Join("testdata", "failures.txtar"))
 	if err != nil {
