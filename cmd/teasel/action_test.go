@@ -193,7 +193,7 @@ func sample(t *testing.T, kind, dir string) map[string]string {
 	in := map[string]string{"kind": kind, "duration": "0s", "comment": "true"}
 	switch kind {
 	case "mcp":
-		in["command"], in["args"] = "teasel demo-server", "--runs 1500 --stop-after 1 --seed 1"
+		in["command"], in["args"] = "teasel demo-server", "--runs 1500 --seed 1"
 	case "native":
 		requireProgram(t, "clang")
 		write("harness.c", `#include <stddef.h>
