@@ -38,7 +38,7 @@ func TestSpinningProcess(t *testing.T) {
 			t.Error("work is a hang")
 		}
 		for _, full := range []bool{true, false} {
-			if o := exec("work\n", teasel.Ask{Full: full}); o.Exit != teasel.ExitOK {
+			if o := exec("work\n", teasel.Ask{Full: full}); o.Exit != teasel.ExitOK && !(o.Short && !full) { // as above
 				t.Errorf("work, all of the time %t: %v", full, o.Exit)
 			}
 		}
