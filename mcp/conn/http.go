@@ -271,7 +271,19 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 	return append(frames, f)
 }
 
-func (c *HTTP) Unread() bool { return len(c.busy) > c.aside }
+// Unread takes an exchange that was released for one that goes on, as long as its response mostly takes to end: something may follow the
+// answer.
+func (c *HTTP) Unread() bool {
+	if len(c.busy) > c.aside {
+		return true
+	}
+	for _, r := range c.busy {
+		if !r.apart && time.Since(r.released) < graceTime {
+			return true
+		}
+	}
+	return false
+}
 
 // CloseSend ends the session, if the server has given it an id, and waits for that, but not for long.
 func (c *HTTP) CloseSend() error {
