@@ -101,6 +101,9 @@ func (x *executor) Exec(_ context.Context, in *typed.Value, o *teasel.Observatio
 		x.operands = x.operands[:0]
 	}
 	if x.page != nil {
+		if x.runner.skipped {
+			x.page.Skip()
+		}
 		if failure != "" {
 			x.record(x.evidence(failure), packed)
 		}

@@ -30,6 +30,7 @@ type runner struct {
 	ended   bool           // it returned
 	text    string         // of a panic, or of a test that has ended its goroutine; "": neither
 	goexit  bool
+	skipped bool // the test has skipped it
 }
 
 // sessionRuns is how many inputs a testing.T serves at most.
@@ -85,6 +86,7 @@ func (r *runner) run(in unsafe.Pointer) (pending bool) {
 func (r *runner) settle() (failure string) {
 	t := r.session.t
 	failed := t.Failed()
+	r.skipped = t.Skipped() && !failed
 	if r.goexit {
 		r.abandon()
 	}

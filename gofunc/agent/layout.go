@@ -40,9 +40,10 @@ const (
 
 // What an execution came to: the values of Slot.Verdict.
 const (
-	VerdictNone   = iota // it was not run, or did not end
-	VerdictPassed        // as go test judges it
-	VerdictFailed        // Header.Message says why
+	VerdictNone    = iota // it was not run, or did not end
+	VerdictPassed         // as go test judges it
+	VerdictSkipped        // it has called t.Skip or the like, and not failed
+	VerdictFailed         // Header.Message says why
 )
 
 // What an operand is, as bits of Operand.Flags.

@@ -23,6 +23,7 @@ type runner struct {
 	next    uint32 // the slot to run
 	open    bool   // an input runs, or has run and was not judged
 	touched atomic.Bool
+	skipped bool // the testing.T that ended last was skipped
 	began   time.Time
 	copied  []byte // what a target that takes bytes works on
 	parts   [][]byte
@@ -55,6 +56,13 @@ func Describing() bool { return process != nil && process.m == nil && process.fd
 func Touch() {
 	if process != nil {
 		process.touched.Store(true)
+	}
+}
+
+// Ended is called where package testing has run an input, or the inputs of a [Loop], with one testing.T: skipped says what that has come to.
+func Ended(skipped bool) {
+	if process != nil {
+		process.skipped = skipped
 	}
 }
 
@@ -146,6 +154,7 @@ func (w *runner) batch(fast bool, run func([]any) error) {
 		m.Lives++
 		first := w.next
 		w.touched.Store(false)
+		w.skipped = false
 		arguments := w.loop
 		if !fast {
 			arguments = w.arguments(nil)
@@ -157,9 +166,16 @@ func (w *runner) batch(fast bool, run func([]any) error) {
 		if w.next == first { // it did not come to the target
 			w.next++
 		}
-		m.Slot[w.next-1].Verdict = VerdictPassed
+		last := &m.Slot[w.next-1]
+		switch {
+		case err != nil:
+			last.Verdict = VerdictFailed
+		case w.skipped:
+			last.Verdict = VerdictSkipped
+		default:
+			last.Verdict = VerdictPassed
+		}
 		if err != nil {
-			m.Slot[w.next-1].Verdict = VerdictFailed
 			m.MessageLength = uint32(copy(m.Message, Shorten(err.Error(), len(m.Message))))
 			break
 		}

@@ -128,12 +128,19 @@ func (e *executor) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Obs
 	}
 	e.history.Ran(done)
 	e.finds = e.finds[:0]
+	tested := 0
 	for i := range done {
+		if e.m.Slot[i].Verdict != agent.VerdictSkipped {
+			tested++
+		}
 		if died != nil && i == done-1 {
 			e.died(&obs[i], &e.m.Slot[i], died)
 			break
 		}
 		e.observe(&obs[i], i)
+	}
+	if t := e.target.Tested; t != nil && tested > 0 {
+		t.Add(uint64(tested))
 	}
 	return done, e.confirm(ctx, ins, obs)
 }

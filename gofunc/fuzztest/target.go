@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -30,6 +31,9 @@ type Target struct {
 	Race    bool          // the binary was built with the race detector
 	Timeout time.Duration // for one input; 0: 10 s, as go test -fuzz has it
 	Memory  uint64        // bytes that the process may hold; 0: 2 GiB
+
+	// Tested counts the executions that the test has not skipped, by all executors; nil: nobody wants to know.
+	Tested *atomic.Uint64
 
 	Scratch string   // folder in which each process has a home and a temporary directory of its own; "": it has ours
 	Sandbox bool     // each process runs in a sandbox, which needs Scratch and what the command does for --sandbox
@@ -143,13 +147,13 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 		return nil, t.silent(said, p.State())
 	}
 	if s := p.State(); (s.Code != 0 || s.Signal != 0) && strings.Contains("\n"+said, "\n--- FAIL: "+t.Name+" (") {
-		return nil, &StartError{Test: t.Name, Output: said, Reason: "it fails without any input", Hint: "plain go test should show the same: " + t.plain()}
+		return nil, &StartError{Test: t.Name, Output: said, Reason: "it fails without any input", Hint: "plain go test should show the same: " + t.Plain()}
 	}
 	return t.described(text)
 }
 
-// plain is the command with which the go command runs the test.
-func (t *Target) plain(flags ...string) string {
+// Plain returns the command with which the go command runs the test.
+func (t *Target) Plain(flags ...string) string {
 	return strings.Join(append(append([]string{"go", "test"}, flags...), "-run='^"+t.Name+"$'", cmp.Or(t.Package, ".")), " ")
 }
 
@@ -161,12 +165,12 @@ func (t *Target) silent(said string, s proc.State) error {
 	e := &StartError{Test: t.Name, Output: said}
 	switch {
 	case strings.Contains(said, "--- FAIL"), strings.Contains(said, "panic: "):
-		e.Reason, e.Hint = "it failed before F.Fuzz", "plain go test should show the same: "+t.plain()
+		e.Reason, e.Hint = "it failed before F.Fuzz", "plain go test should show the same: "+t.Plain()
 	case s.Code == 0 && s.Signal == 0 && !passed.MatchString(said):
 		e.Reason, e.Hint = "the process ended before the test", "does TestMain call Run of its testing.M?"
 	case s.Code == 0 && s.Signal == 0 && !strings.Contains(said, "no fuzz tests"):
 		e.Skipped = true
-		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here, and this shows what: "+t.plain("-v")
+		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here, and this shows what: "+t.Plain("-v")
 	case strings.Contains(said, "no fuzz tests to fuzz"):
 		e.Reason = "the test binary has no such fuzz test"
 	case s.Signal != 0:

@@ -25,6 +25,7 @@ type head struct {
 	draws  atomic.Uint64 // executions of the worker in this process
 	done   atomic.Uint64 // 1: the worker has come to its end
 	failed atomic.Uint64 // bytes that are used for failures
+	skips  atomic.Uint64 // executions that the test has skipped
 }
 
 const (
@@ -72,6 +73,12 @@ func (p *Page) Finished() bool { return p.head.done.Load() == 1 }
 
 // Draws returns how many executions there were.
 func (p *Page) Draws() uint64 { return p.head.draws.Load() }
+
+// Skip says that the test has skipped the input that runs.
+func (p *Page) Skip() { p.head.skips.Add(1) }
+
+// Tested returns how many executions the test has not skipped. Tests that import an older version of package gofunc do not say what they skip.
+func (p *Page) Tested() uint64 { return p.head.draws.Load() - p.head.skips.Load() }
 
 // Phase returns a number that changes with every execution that begins or ends, and whether one is going on.
 func (p *Page) Phase() (n uint64, running bool) {

@@ -50,6 +50,7 @@ var essential = []edit{
 var quick = []edit{
 	{"testing/fuzz.go", "\nimport (", importFuzz},
 	{"testing/fuzz.go", "f.fstate.deps.ResetCoverage()\n\t\t\t}", "; " + loop},
+	{"testing/fuzz.go", "f.common.inFuzzFn, f.inFuzzFn = false, false", `; fuzz.Ended(t.Skipped())`},
 	{"testing/testing.go", "\nimport (", importFuzz},
 	{"testing/testing.go", "func (c *common) Context() context.Context {", ` fuzz.Touch();`},
 	{"testing/testing.go", "func (t *T) Parallel() {", ` if fuzz.On() { return };`},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,6 +45,8 @@ type Test struct {
 	// Statistics is a directory in which each worker writes pools-N.csv, with its number for N: a line about every second for what
 	// each pool of the test has come to; "": nowhere.
 	Statistics string
+
+	Tested *atomic.Uint64 // counts the executions that the test has not skipped, of all workers; nil: nobody wants to know
 
 	Seed         uint64   // of the campaign
 	Runs         uint64   // executions: of one worker for [Test.Work], of all together for a [Campaign]; 0: no limit

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -61,16 +62,29 @@ func (w *worker) join() (teasel.Exchange, func()) {
 	return x, end
 }
 
-// counted adds up the executions that a process reports, so that those that it dies with are known.
+// counted adds up the executions that a process reports, so that those that it dies with are known, and those that its test has not skipped.
 type counted struct {
 	teasel.Exchange
 	executions uint64
+	page       *link.Page
+	tested     uint64         // that were added to total
+	total      *atomic.Uint64 // see [Test]
 }
 
 // Sync implements teasel.Exchange.
 func (c *counted) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) {
 	c.executions += n.Executions
+	c.count()
 	return c.Exchange.Sync(ctx, n)
+}
+
+// count adds the executions that the test has not skipped since the last call.
+func (c *counted) count() {
+	if c.total != nil {
+		n := c.page.Tested()
+		c.total.Add(n - c.tested)
+		c.tested = n
+	}
 }
 
 // idleLimit is how many processes may end without having run an input before the worker gives up.
@@ -97,10 +111,11 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	x, over := w.join()
-	count := &counted{Exchange: x}
+	count := &counted{Exchange: x, page: c.page, total: w.t.Tested}
 	served := pipe.Serve(ctx, pipe.Files(c.answers, c.requests), count, pipe.Config{})
 	status := c.wait()
 	over()
+	count.count()
 	defer func() { err = errors.Join(err, c.page.Close()) }()
 	w.draws += c.page.Draws()
 	if c.page.Finished() {

@@ -22,6 +22,7 @@ var untestedHints = map[string]string{
 
 // aimHints say how to go on where there were executions, and what the run was for was not tested, by kind.
 var aimHints = map[string]string{
+	"go":  "a test that skips or leaves out its inputs lacks something here, such as a file, a variable of the environment or a flag: go test -v shows what it says",
 	"mcp": "--allow NAME calls a tool that may change something, in a place where it can do no harm; --exclude '*' says that only the protocol is to be fuzzed",
 	"net": "does the server speak this protocol? 'teasel net check MODEL' shows what is sent, and --strict reports what comes instead",
 }
@@ -49,11 +50,19 @@ type ProgressCheck struct {
 	// note for a target that has never answered.
 	answered func(teasel.FeatureSet) bool
 	silent   string
+	tested   func() bool                    // whether the target has done anything with an input; nil: it is not known
+	untested func(executions uint64) string // note for one that has not
 
 	earlierRuns uint64        // executions of the campaign before it was resumed
 	earlierTime time.Duration // its run time until then
 
 	notedNothing, notedStuck, hasAnswered bool
+}
+
+// NewProgressCheck returns the check of a campaign whose target says whether it has done anything with an input: untested is the note for
+// one that has not, after so many executions, and stuck for one that reaches nothing new.
+func NewProgressCheck(to teasel.Reporter, tested func() bool, untested func(executions uint64) string, stuck string) *ProgressCheck {
+	return &ProgressCheck{To: to, tested: tested, untested: untested, stuck: stuck}
 }
 
 // The times and executions after which a campaign should have kept more than one testcase, its target should have answered, and
@@ -78,11 +87,15 @@ func (c *ProgressCheck) Report(e teasel.Event) error {
 		c.notedNothing = true
 		return c.note(fmt.Sprintf("no execution has come to an end in %v: the target is still starting, takes that long for an input, or gets no processor", (s.Elapsed - c.earlierTime).Round(time.Second)))
 	}
+	ran := s.Executions - c.earlierRuns
+	if !c.notedStuck && c.tested != nil && s.Elapsed-c.earlierTime >= stuckAfter && ran >= silentRuns && s.Findings == 0 && !c.tested() {
+		c.notedStuck = true
+		return c.note(c.untested(ran))
+	}
 	if !c.notedStuck && c.stuck != "" && s.Elapsed >= stuckAfter && s.Executions >= stuckRuns && s.Corpus <= 1 && s.Findings == 0 {
 		c.notedStuck = true
 		return c.note(c.stuck)
 	}
-	ran := s.Executions - c.earlierRuns
 	if !c.notedStuck && c.answered != nil && !c.hasAnswered && s.Elapsed-c.earlierTime >= stuckAfter && ran >= silentRuns && s.Corpus > 0 && s.Findings == 0 {
 		c.notedStuck = true
 		return c.note(c.silent)

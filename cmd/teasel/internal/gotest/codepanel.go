@@ -122,15 +122,24 @@ func (c *codePanel) Files([]teasel.Entry) (reached, missed []string) {
 
 // filesOf returns the source files of the binary of a fuzz test, those with code that testcases of this test reach apart.
 func (c *codePanel) filesOf(t *fuzzTest, entries []teasel.Entry) (reached, missed []string) {
+	known := c.blocksOf(t)
+	if known == nil {
+		return nil, nil
+	}
+	return view.CodeFiles([]view.Code{{Blocks: known, Reached: countersOf(t, entries), Hidden: c.hidden}})
+}
+
+// blocksOf returns where the counters of the binary of a fuzz test are; nil: it is not known.
+func (c *codePanel) blocksOf(t *fuzzTest) []blocks.Block {
 	c.mu.Lock()
 	i := slices.IndexFunc(c.programs, func(p *testProgram) bool { return p.path == t.target.Binary })
 	c.mu.Unlock()
 	if i < 0 {
-		return nil, nil
+		return nil
 	}
 	known, err := c.programs[i].read()
 	if err != nil {
-		return nil, nil
+		return nil
 	}
-	return view.CodeFiles([]view.Code{{Blocks: known, Reached: countersOf(t, entries), Hidden: c.hidden}})
+	return known
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
@@ -30,6 +31,7 @@ import (
 type fuzzTest struct {
 	pkg      *packages.Package
 	target   *fuzztest.Target
+	tested   atomic.Uint64 // executions that were not skipped
 	typed    *process.Test // nil: its inputs are bytes
 	campaign teasel.Campaign[[]byte]
 	out      string // the campaign's directory
@@ -50,6 +52,7 @@ func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, nam
 	o := s.options
 	t := &fuzzTest{pkg: p, target: &fuzztest.Target{Binary: binary, Dir: p.Dir, Name: name, Package: p.Path, Race: o.Race, Timeout: o.Timeout, Memory: uint64(o.MemoryLimit),
 		Scratch: s.scratch, Sandbox: o.Sandbox, Allow: o.Allowed}}
+	t.target.Tested = &t.tested
 	own, err := t.target.Describe(ctx)
 	if err == nil && t.target.Typed != "" {
 		t.typed, own, err = typedTest(ctx, t.target)

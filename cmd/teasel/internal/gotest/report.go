@@ -133,6 +133,7 @@ func (s *testRun) report(cmd *cobra.Command) error {
 		return exit.TargetFailure(failed)
 	}
 	nothing := campaign.NothingTested(cmd.Context(), "go", &r.Summary)
+	s.addUntested(r)
 	if failed != nil {
 		r.Summary.Stopped = "failed"
 	}

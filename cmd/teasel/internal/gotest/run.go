@@ -209,7 +209,7 @@ func (s *testRun) fuzz(ctx context.Context, live *campaign.Live) error {
 	for _, t := range s.tests {
 		share := turns.Share()
 		s.configure(&t.campaign, t.target, share)
-		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, s.code.reporter(t), all.Reporter()}
+		t.campaign.Reporters = []teasel.Reporter{t.saver, share, enough, s.code.reporter(t), all.Reporter(), t.progressCheck(live)}
 		alone, stop := context.WithCancelCause(limited)
 		defer stop(nil)
 		if err := t.join(o, s.recorder, live, stop); err != nil {

@@ -21,7 +21,7 @@ func typedTest(ctx context.Context, t *fuzztest.Target) (test *process.Test, see
 	if t.Typed == "" {
 		return nil, nil, nil
 	}
-	test = &process.Test{Binary: t.Binary, Name: t.Name, Package: t.Package, Dir: t.Dir, Race: t.Race, Timeout: t.Timeout, Memory: cmp.Or(t.Memory, typedMemory),
+	test = &process.Test{Tested: t.Tested, Binary: t.Binary, Name: t.Name, Package: t.Package, Dir: t.Dir, Race: t.Race, Timeout: t.Timeout, Memory: cmp.Or(t.Memory, typedMemory),
 		Scratch: t.Scratch, Sandbox: t.Sandbox, Allow: t.Allow}
 	d, err := test.Describe(ctx)
 	if err != nil {
