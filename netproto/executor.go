@@ -123,9 +123,11 @@ func (e *executor) renew(ctx context.Context) error {
 	if err := e.hangUpAll(); err != nil {
 		return err
 	}
-	e.past.Clear()
 	e.dialogues, e.clean = 0, true
 	reset := len(e.target.Reset) > 0 && (!e.down || e.server == nil)
+	if e.server != nil || reset || e.down { // a server of somebody else's goes on as it is
+		e.past.Clear()
+	}
 	if reset {
 		if err := e.reset(ctx); err != nil {
 			return err
@@ -265,7 +267,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	}
 	e.readOutput(v)
 	switch {
-	case v.Fault == judge.FaultDeath:
+	case v.Fault == judge.FaultDeath, v.Gone != nil:
 		o.Exit = teasel.ExitCrash
 	case v.Fault == judge.FaultFlood, v.Fault >= judge.FaultClosed:
 		o.Exit = teasel.ExitHang

@@ -3,7 +3,6 @@ package netproto
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -78,41 +77,6 @@ func (t *talk) complete() bool {
 	}
 	_, complete := e.session.Frame(e.buffer, false)
 	return complete || e.datagrams
-}
-
-const (
-	reviveTime = 10 * time.Second       // that a server of somebody else's may take to listen again, if the user does not say how long
-	reviveLook = 100 * time.Millisecond // between two looks whether it does
-)
-
-// revive waits until a server that somebody else has started takes connections again after a fault: whoever has started it, or the
-// user's command, may start it again. One that does not is not fuzzed any more.
-func (e *executor) revive(ctx context.Context) error {
-	if !e.down {
-		return nil
-	}
-	limit := e.target.Start
-	if limit == 0 {
-		limit = reviveTime
-	}
-	for deadline := time.Now().Add(limit); ; {
-		c, err := e.dial(ctx)
-		switch {
-		case err == nil:
-			e.down = false
-			return c.Close()
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !conn.Refused(err) && !errors.Is(err, os.ErrDeadlineExceeded):
-			return err
-		case time.Now().After(deadline):
-			return &StartError{Reason: fmt.Sprintf("it has taken no connections for %v since a fault: %v", limit, err),
-				Hint: "start it again, or let --reset do so; the finding is in the folder unconfirmed/, and 'teasel repro' shows it again"}
-		}
-		if err := wait(ctx, reviveLook); err != nil {
-			return err
-		}
-	}
 }
 
 // dial makes a connection.

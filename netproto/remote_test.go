@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
+	"github.com/teaselfuzz/teasel/netproto/judge"
 )
 
 // unusedPort is a port that nobody listens on.
@@ -31,22 +33,27 @@ func unusedPort(t *testing.T) string {
 func startElsewhere(t *testing.T, program, port string) (kill func()) {
 	t.Helper()
 	c := exec.Command(program, port)
+	startProcess(t, c, port)
+	return func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+}
+
+// startProcess starts a server, and returns when it listens. It ends with the test.
+func startProcess(t *testing.T, c *exec.Cmd, port string) {
+	t.Helper()
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := false
-	kill = func() {
-		if !ended {
-			_ = c.Process.Kill()
-			_ = c.Wait()
-		}
-		ended = true
-	}
-	t.Cleanup(kill)
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		if l, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 			l.Close()
-			return kill
+			return
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("the server does not listen")
@@ -70,7 +77,7 @@ func TestResetStartsServerAgain(t *testing.T) {
 	})
 	// What it starts has the command's output, as long as it runs.
 	e := open(t, Target{Address: "127.0.0.1:" + port, Reset: []string{"/bin/sh", "-c", program + " " + port + " & echo $! > " + pidFile}})
-	for i, want := range []teasel.Exit{teasel.ExitOK, teasel.ExitHang, teasel.ExitOK} {
+	for i, want := range []teasel.Exit{teasel.ExitOK, teasel.ExitCrash, teasel.ExitOK} {
 		if i == 1 {
 			kill()
 		}
@@ -92,11 +99,53 @@ func TestRemoteServerIsGone(t *testing.T) {
 	kill()
 	in := dialogue.Raw(request(1, "me"))
 	var o teasel.Observation
-	if err := e.Exec(context.Background(), in, &o); err != nil || o.Exit != teasel.ExitHang {
+	if err := e.Exec(context.Background(), in, &o); err != nil || o.Exit != teasel.ExitCrash {
 		t.Fatalf("exit %v, %v", o.Exit, err)
 	}
-	var gone *StartError
-	if err := e.Exec(context.Background(), in, &o); !errors.As(err, &gone) || gone.Hint == "" {
+	var gone *GoneError
+	if err := e.Exec(context.Background(), in, &o); !errors.As(err, &gone) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A server of somebody else's that stops is gone too: connections to it are still made. What it had last is in the finding, whose message
+// does not say that it runs.
+func TestRemoteServerStops(t *testing.T) {
+	program, port := planted(t, "clang", "-DCLEAN"), unusedPort(t)
+	for _, how := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		c := exec.Command(program, port)
+		startProcess(t, c, port)
+		e := open(t, Target{Address: "127.0.0.1:" + port, Start: 10 * time.Millisecond, Timeout: 100 * time.Millisecond})
+		in := dialogue.Raw(request(1, "me"))
+		exec := func() (o teasel.Observation, err error) {
+			o.Ask.Quiet = true
+			err = e.Exec(t.Context(), in, &o)
+			return o, err
+		}
+		if o, err := exec(); err != nil || o.Exit != teasel.ExitOK {
+			t.Fatalf("exit %v, %v", o.Exit, err)
+		}
+		if err := c.Process.Signal(how); err != nil {
+			t.Fatal(err)
+		}
+		var fs []teasel.Finding
+		for range silentDialogues + 1 {
+			o, err := exec()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fs = judge.Detect(&o); len(fs) > 0 {
+				break
+			}
+		}
+		if len(fs) != 1 || fs[0].Rule != judge.RuleGone || !strings.Contains(fs[0].Message, "after one of the last") || strings.Count(fs[0].Detail, "> ") < 2 {
+			t.Errorf("%v: findings %+v", how, fs)
+		}
+		var gone *GoneError
+		if _, err := exec(); !errors.As(err, &gone) {
+			t.Errorf("%v: error %v", how, err)
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
 	}
 }

@@ -28,6 +28,9 @@ type served struct {
 	due    int                // how many of them are a reason to ask
 }
 
+// unserved says how a server is that answers nobody any more.
+const unserved = "a fresh client that it has answered before gets no answer"
+
 // answered reports whether the server has sent anything in the last dialogue.
 func (e *executor) answered() bool {
 	return slices.ContainsFunc(e.evidence.Talk, func(t judge.Turn) bool { return len(t.Received) > 0 })
@@ -72,7 +75,7 @@ func (e *executor) seekServed(ctx context.Context) error {
 
 // servesClients reports whether clients of the server can be served one after the other, on connections of their own.
 func (e *executor) servesClients() bool {
-	return e.server != nil && e.address.Network != conn.Stdio && !e.once && !e.datagrams
+	return e.server == nil || e.address.Network != conn.Stdio && !e.once && !e.datagrams
 }
 
 // checkServed looks whether a fresh client is served after a dialogue, if something is to be confirmed or nobody was answered lately. The
@@ -99,7 +102,7 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 		s.silent, s.due = 0, min(2*s.due, mostSilentDialogues)
 		return err
 	}
-	if confirming {
+	if confirming && e.server != nil {
 		if err := e.renew(ctx); err != nil {
 			return err
 		}
@@ -110,16 +113,22 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 	}
 	s.silent = 0
 	e.evidence, e.down = evidence, true
-	e.fault(o, judge.FaultUnanswered, "it sleeps, and a fresh client that it has answered before gets no answer")
+	text := unserved
+	if e.server == nil {
+		e.evidence.Gone = e.gone()
+	} else {
+		text = "it sleeps, and " + unserved
+	}
+	e.fault(o, judge.FaultUnanswered, text)
 	evidence = e.evidence
 	return e.hangUpAll()
 }
 
 // serves holds the dialogue of the client that is known to be served. True: it was, or the server has a fault of another kind.
 func (e *executor) serves(ctx context.Context) (bool, error) {
-	keep := e.target.Keep
-	e.target.Keep = false
-	defer func() { e.target.Keep = keep }()
+	keep, patience := e.target.Keep, e.patience
+	e.target.Keep, e.patience.mean = false, e.target.Timeout
+	defer func() { e.target.Keep, e.patience = keep, patience }()
 	if err := e.hangUpAll(); err != nil {
 		return true, err
 	}

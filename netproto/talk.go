@@ -158,7 +158,10 @@ func (t *talk) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := e.hangUp(); err != nil {
+	if e.server == nil && e.datagrams && e.link.End() == conn.EndReset {
+		t.closed("nobody receives datagrams there")
+	}
+	if err := e.hangUp(); err != nil || t.over {
 		return err
 	}
 	e.evidence.Closed = true
@@ -184,15 +187,22 @@ func (t *talk) unreachable(ctx context.Context, cause error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var handshake *conn.HandshakeError
-	if !conn.Refused(cause) && !errors.Is(cause, os.ErrDeadlineExceeded) && !errors.As(cause, &handshake) {
+	if !unavailable(cause) {
 		return cause // a [StartError] where a server over standard input and output is a process for each conversation
 	}
 	if err := t.rest(ctx); err != nil || t.over {
 		return err
 	}
-	t.blame(judge.FaultClosed, cause.Error())
+	t.closed(cause.Error())
 	return nil
+}
+
+// closed blames the server for taking no connections any more.
+func (t *talk) closed(text string) {
+	t.blame(judge.FaultClosed, text)
+	if t.e.server == nil {
+		t.e.evidence.Gone = t.e.gone()
+	}
 }
 
 // mostUnread is how much the server may answer to one message.

@@ -120,6 +120,9 @@ func (r *Run) textUnconfirmed(b *bytes.Buffer) {
 				continue
 			}
 			fmt.Fprintf(b, "%s  %v %s  %s: %s%s\n", header, f.Severity, plain.Line(f.Rule), plain.Line(f.Subject), plain.Line(f.Message), r.inTest(&f))
+			if r.Summary.Stopped == "gone" { // there is no other way to look at it
+				r.textDetail(b, &f)
+			}
 			if c := r.again(&f); c != "" {
 				fmt.Fprintf(b, "    %s\n", plain.Text(c))
 			}
@@ -159,11 +162,7 @@ func (r *Run) textKnown(b *bytes.Buffer) {
 func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 	fmt.Fprintf(b, "  %s  %s\n", plain.Line(f.Rule), plain.Line(f.Subject))
 	fmt.Fprintf(b, "    %s%s\n", plain.Line(f.Message), r.inTest(f))
-	if detail := strings.TrimRight(plain.Text(f.Detail), "\n\t "); detail != "" && plain.Line(detail) != plain.Line(f.Message) {
-		for _, l := range excerpt(strings.Split(detail, "\n")) {
-			fmt.Fprintf(b, "      %s\n", l)
-		}
-	}
+	r.textDetail(b, f)
 	seen := "seen once"
 	if f.Occurrences > 1 {
 		seen = fmt.Sprintf("seen %d times", f.Occurrences)
@@ -186,6 +185,17 @@ func (r *Run) textFinding(b *bytes.Buffer, f *teasel.Finding) {
 		fmt.Fprintf(b, "    %s\n", plain.Text(c))
 	}
 	b.WriteByte('\n')
+}
+
+// textDetail writes the lines of a finding's detail that matter most, unless they are its message.
+func (r *Run) textDetail(b *bytes.Buffer, f *teasel.Finding) {
+	detail := strings.TrimRight(plain.Text(f.Detail), "\n\t ")
+	if detail == "" || plain.Line(detail) == plain.Line(f.Message) {
+		return
+	}
+	for _, l := range excerpt(strings.Split(detail, "\n")) {
+		fmt.Fprintf(b, "      %s\n", l)
+	}
 }
 
 // excerpt returns the lines of a detail that matter most.

@@ -177,7 +177,7 @@ var endings = map[string]string{
 	"memory":      "stopped early: teasel held more memory than --max-memory allows",
 	"fleet":       "stopped early: the fleet was told to stop",
 	"unreached":   "not fuzzed: no fuzz target covers the changed code",
-	"gone":        "stopped early: the target has ended, and is not teasel's to start again",
+	"gone":        "stopped early: the target takes no input any more, and is not teasel's to start again",
 	"interrupted": "interrupted",
 	"failed":      "failed: the error says why",
 	"":            "stopped, or killed",

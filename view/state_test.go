@@ -5,7 +5,7 @@ import "testing"
 // The state says why a campaign has ended in a sentence, also for a reason of a newer version.
 func TestEnded(t *testing.T) {
 	for stopped, want := range map[string]string{
-		"gone":     "stopped early: the target has ended, and is not teasel's to start again",
+		"gone":     "stopped early: the target takes no input any more, and is not teasel's to start again",
 		"fleet":    "stopped early: the fleet was told to stop",
 		"":         "stopped, or killed",
 		"else\x1b": `ended: else\x1b`,

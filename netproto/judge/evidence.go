@@ -47,6 +47,13 @@ type Evidence struct {
 	Text     string         // what else there is to say, in one sentence without a full stop
 	Key      string         // tells faults of one kind apart, for example the name of a response
 	Talk     []Turn
+	Gone     *Gone // the server is not ours, and serves nobody any more; nil: it is ours
+}
+
+// Gone is what is known of a server that somebody else has started, and that takes no connections or answers nobody any more.
+type Gone struct {
+	Last []Turn // what it was sent in the last dialogues, oldest first: one of them may be to blame
+	Held int    // dialogues that it had in all, this one included
 }
 
 // Frame is one function of a stack, inlined ones included.

@@ -26,7 +26,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 	if f.Subject == "" {
 		f.Subject = "server"
 	}
-	if e.Repeated > 0 {
+	if e.Repeated > 0 && e.Gone == nil {
 		f.Group += RepeatedMark
 		if f.Fault != "" {
 			f.Fault += RepeatedMark
@@ -46,6 +46,9 @@ var _ teasel.Detector = teasel.DetectorFunc(Detect)
 func (e *Evidence) finding(r *report) (f teasel.Finding, ok bool) {
 	f = teasel.Finding{Subject: e.Message, Group: e.Key, Signal: int(e.Signal)}
 	after := e.after()
+	if e.Gone != nil {
+		return e.gone(f), true
+	}
 	switch e.Fault {
 	case FaultDeath:
 		return e.death(f, r), true
@@ -79,6 +82,26 @@ func (e *Evidence) finding(r *report) (f teasel.Finding, ok bool) {
 		return f, false
 	}
 	return f, true
+}
+
+// gone is a finding of a server that somebody else has started: whether it runs cannot be seen. Which message it was is not known either,
+// unless it was in this dialogue, so that it is one finding.
+func (e *Evidence) gone(f teasel.Finding) teasel.Finding {
+	what, after := "takes no connections any more", e.after()
+	if e.Fault == FaultUnanswered {
+		what = "answers nobody any more"
+	}
+	if e.goneEarlier() {
+		after = fmt.Sprintf(" after one of the last %d dialogues", e.Gone.Held)
+	}
+	f.Rule, f.Subject, f.Group = RuleGone, "", ""
+	f.Message = fmt.Sprintf("The server %s%s: %s. It was not started by teasel, which cannot start it again.", what, after, e.Text)
+	return f
+}
+
+// goneEarlier reports whether a server is gone, and an earlier dialogue than this one may be to blame.
+func (e *Evidence) goneEarlier() bool {
+	return e.Gone != nil && e.Gone.Held > 1 && (e.At < 0 || e.Fault == FaultUnanswered)
 }
 
 // death is a finding of a server that is no more.
@@ -164,7 +187,12 @@ const mostOutput = 16 << 10
 
 func (e *Evidence) detail(r *report) string {
 	var b strings.Builder
-	b.WriteString(e.Transcript())
+	if e.goneEarlier() {
+		b.WriteString("- what it was sent in the last dialogues\n")
+		b.WriteString((&Evidence{Talk: e.Gone.Last}).Transcript())
+	} else {
+		b.WriteString(e.Transcript())
+	}
 	if r != nil && len(r.Stack) > 1 {
 		b.WriteString("\nstack:\n")
 		for _, f := range r.Stack {

@@ -13,6 +13,7 @@ const (
 	RuleStuck       = "net/stuck"
 	RuleClosed      = "net/port-closed"
 	RuleUnanswered  = "net/unanswered"
+	RuleGone        = "net/server-gone"
 	RuleHealth      = "net/unhealthy"
 	RuleFlood       = "net/flood"
 	RuleLimit       = "net/memory-limit"
@@ -40,6 +41,8 @@ var rules = [...]teasel.Rule{
 		Help: "The server runs, but refuses new connections or leaves them waiting. Who can reach the port can stop the service."},
 	{ID: RuleUnanswered, Severity: teasel.High, Title: "nobody is answered any more",
 		Help: "The server runs and sleeps, connections to it are made, and a fresh client that it has answered before gets no answer: a lock that is not released, a process or thread that waits for a client that has gone. Who can reach the port can stop the service. A server that is to refuse a client after some attempts does the same: have it say so, or exclude the rule."},
+	{ID: RuleGone, Severity: teasel.Critical, Title: "server gone",
+		Help: "A server that teasel has not started takes no connections any more, or answers nobody, not even a client that it has answered before, and has not come back within --start-timeout. It has ended, was stopped, or hangs: its own log says which. teasel cannot start it again, so that the finding is unconfirmed; it has the last dialogues, and 'teasel repro' holds them again once the server runs. With --reset, a command that starts it again, such findings are confirmed and minimised; with its command behind --, teasel also sees how it ends."},
 	{ID: RuleHealth, Severity: teasel.High, Title: "health check failed",
 		Help: "The command given with --health ended with another status than 0 after the dialogue, and with 0 on a fresh server."},
 	{ID: RuleFlood, Severity: teasel.Medium, Title: "endless answer",
@@ -59,7 +62,7 @@ func Rules() []teasel.Rule { return append([]teasel.Rule(nil), rules[:]...) }
 
 // CrashRules are the rules whose findings are deaths of the server.
 func CrashRules() []string {
-	return []string{RuleMemoryError, RuleCrash, RulePanic, RuleExit, RuleReport}
+	return []string{RuleMemoryError, RuleCrash, RulePanic, RuleExit, RuleReport, RuleGone}
 }
 
 // HangRules are the rules whose findings are dialogues that do not end.

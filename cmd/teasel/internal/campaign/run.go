@@ -52,9 +52,14 @@ func (p *Plan[T]) run(cmd *cobra.Command, dir *corpus.Dir, page *Page, prepare f
 		sum.Stopped = context.Cause(ctx).Error()
 	}
 	if f, gone := p.gone(runErr); gone {
-		e := teasel.Event{Kind: teasel.EventUnconfirmed, Finding: f}
-		if runErr = errors.Join(dir.Report(e), live.Report(e)); runErr == nil {
-			sum.Unconfirmed, sum.Stopped = append(sum.Unconfirmed, f), "gone"
+		runErr = nil
+		if !slices.ContainsFunc(sum.Unconfirmed, func(seen teasel.Finding) bool { return seen.ID() == f.ID() }) {
+			sum.Unconfirmed = append(sum.Unconfirmed, f)
+			e := teasel.Event{Kind: teasel.EventUnconfirmed, Finding: f}
+			runErr = errors.Join(dir.Report(e), live.Report(e))
+		}
+		if runErr == nil {
+			sum.Stopped = "gone"
 		}
 	}
 	p.member.Leave(sum.Stopped)

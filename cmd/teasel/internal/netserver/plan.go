@@ -74,6 +74,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
 	}
 	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
+	p.Gone = goneFinding
 	p.Introduce, p.DryRun, p.Sandbox = p.introduce, p.dryRun, about.sandbox(target.Scratch)
 	p.Complete = func(run *report.Run) {
 		s := &run.Summary
