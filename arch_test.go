@@ -45,10 +45,8 @@ func layer(pkg string) int {
 		return 5
 	case rel == "mcp/conn", rel == "mcp/observe":
 		return 6
-	case rel == "mcp/check":
+	case rel == "mcp/check", rel == "mcp/server":
 		return 7
-	case rel == "mcp/server":
-		return 8
 	case rel == "mcp/run", rel == "mcp/gen", rel == "mcp/judge":
 		return 9
 	case strings.HasPrefix(rel, "gofunc/"):

@@ -60,7 +60,7 @@ func checkUnknownName(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		})
 	}
 	if b.Session.Has("completions") {
-		probe("completion", false, func(unknown string) []byte { return CompletionLine(PromptRef(unknown), "a", "") })
+		probe("completion", false, func(unknown string) []byte { return session.CompletionLine(session.PromptRef(unknown), "a", "") })
 	}
 	for _, t := range b.Tools {
 		if t.Slow {

@@ -56,47 +56,15 @@ func checkProgress(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		script.SendText(`{"jsonrpc":"2.0","id":"@id","method":"tools/list","params":{"_meta":{"progressToken":"@id"}}}`)))
 }
 
-// PromptRef returns the reference to a prompt that completion takes.
-func PromptRef(name string) *mutate.JSON {
-	return mutate.NewObject(jsonrpc.Member("type", mutate.NewString("ref/prompt")), jsonrpc.Member("name", mutate.NewString(name)))
-}
-
-// ResourceRef returns the reference to a resource template that completion takes.
-func ResourceRef(uri string) *mutate.JSON {
-	return mutate.NewObject(jsonrpc.Member("type", mutate.NewString("ref/resource")), jsonrpc.Member("uri", mutate.NewString(uri)))
-}
-
-// CompletionLine returns a request to complete the value of an argument of what ref refers to.
-func CompletionLine(ref *mutate.JSON, argument, value string) []byte {
-	return jsonrpc.RequestLine("completion/complete", mutate.NewObject(jsonrpc.Member("ref", ref), jsonrpc.Member("argument",
-		mutate.NewObject(jsonrpc.Member("name", mutate.NewString(argument)), jsonrpc.Member("value", mutate.NewString(value))))))
-}
-
-// EachCompletion passes on what the server could complete.
-func EachCompletion(s *session.Session, visit func(name string, ref func() *mutate.JSON, argument string)) {
-	for i := range s.Prompts {
-		p := &s.Prompts[i]
-		for _, a := range p.Arguments {
-			visit(p.Name, func() *mutate.JSON { return PromptRef(p.Name) }, a.Name)
-		}
-	}
-	for i := range s.Templates {
-		uri := s.Templates[i].URI
-		for _, v := range session.TemplateVariables(uri) {
-			visit(uri, func() *mutate.JSON { return ResourceRef(uri) }, v)
-		}
-	}
-}
-
 func checkCompletion(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	if !b.Session.Has("completions") {
 		return
 	}
-	EachCompletion(b.Session, func(name string, ref func() *mutate.JSON, argument string) {
+	session.EachCompletion(b.Session, func(name string, ref func() *mutate.JSON, argument string) {
 		steps := []script.Step{
-			script.Send(CompletionLine(ref(), argument, "")), script.Send(CompletionLine(ref(), argument, "a")), script.Send(CompletionLine(ref(), argument, "1")),
-			script.Send(CompletionLine(ref(), argument, "\x00")), script.Send(CompletionLine(ref(), argument, script.LongText(10_000))),
-			script.Send(CompletionLine(ref(), Controls[0], "a")), script.Send(CompletionLine(ref(), "__proto__", "a")),
+			script.Send(session.CompletionLine(ref(), argument, "")), script.Send(session.CompletionLine(ref(), argument, "a")), script.Send(session.CompletionLine(ref(), argument, "1")),
+			script.Send(session.CompletionLine(ref(), argument, "\x00")), script.Send(session.CompletionLine(ref(), argument, script.LongText(10_000))),
+			script.Send(session.CompletionLine(ref(), Controls[0], "a")), script.Send(session.CompletionLine(ref(), "__proto__", "a")),
 		}
 		emit(name+" "+argument, script.NewShared(Completion, steps...))
 	})

@@ -217,13 +217,13 @@ func (e *editor) promptParams() *mutate.JSON {
 func (e *editor) completionParams() *mutate.JSON {
 	var ref *mutate.JSON
 	argument, known := "a", 0
-	check.EachCompletion(e.b.Session, func(_ string, make func() *mutate.JSON, name string) {
+	session.EachCompletion(e.b.Session, func(_ string, make func() *mutate.JSON, name string) {
 		if known++; e.r.IntN(known) == 0 {
 			ref, argument = make(), name
 		}
 	})
 	if ref == nil || e.r.IntN(8) == 0 {
-		ref = choose(e, []func(string) *mutate.JSON{check.PromptRef, check.ResourceRef})(e.word())
+		ref = choose(e, []func(string) *mutate.JSON{session.PromptRef, session.ResourceRef})(e.word())
 	}
 	if e.r.IntN(8) == 0 {
 		argument = e.word()

@@ -110,9 +110,9 @@ func (s *seeds) valid() {
 		s.add("prompt "+p.Name, true, script.NewShared("", script.Send(check.PromptLine(p, s.b.Likely))))
 	}
 	s.mentioned(ask)
-	check.EachCompletion(s.b.Session, func(name string, ref func() *mutate.JSON, argument string) {
+	session.EachCompletion(s.b.Session, func(name string, ref func() *mutate.JSON, argument string) {
 		if s.b.Session.Has("completions") {
-			s.add("complete "+name+" "+argument, true, script.NewShared("", script.Send(check.CompletionLine(ref(), argument, ""))))
+			s.add("complete "+name+" "+argument, true, script.NewShared("", script.Send(session.CompletionLine(ref(), argument, ""))))
 		}
 	})
 	if subscribe := s.b.Session.Capabilities.Get("resources").Get("subscribe"); subscribe != nil && subscribe.Text == "true" && len(s.b.Session.Resources) > 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -167,11 +166,11 @@ func (d *discovery) complete(ctx context.Context) error {
 		return nil
 	}
 	asked, silent := 0, false
-	check.EachCompletion(d.session, func(_ string, ref func() *mutate.JSON, name string) {
+	session.EachCompletion(d.session, func(_ string, ref func() *mutate.JSON, name string) {
 		if asked++; silent || asked > maxAskedFor {
 			return
 		}
-		answer, _, err := d.server.call(ctx, check.CompletionLine(ref(), name, ""), min(d.command.timeout(), completionLimit))
+		answer, _, err := d.server.call(ctx, session.CompletionLine(ref(), name, ""), min(d.command.timeout(), completionLimit))
 		if silent = err != nil; silent {
 			return
 		}
