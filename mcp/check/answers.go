@@ -184,8 +184,8 @@ func answersTo(method string) (lines []string) {
 	return append(lines, Answers...)
 }
 
-// WasAsked reports whether the server has asked something of the client.
-func WasAsked(t *script.Transcript) bool {
+// wasAsked reports whether the server has asked something of the client.
+func wasAsked(t *script.Transcript) bool {
 	return slices.ContainsFunc(t.Received, func(r script.Received) bool {
 		return r.Message.Class == jsonrpc.ClassRequest || session.AsksForInput(r.Message.Result)
 	})

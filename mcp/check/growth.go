@@ -255,8 +255,8 @@ func checkGrowthMemory(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	}
 }
 
-// CutTimes is how many connections are cut. A server that keeps half of them open has a leak.
-const CutTimes = 96
+// cutTimes is how many connections are cut. A server that keeps half of them open has a leak.
+const cutTimes = 96
 
 // checkGrowthFiles cuts connections in the middle of a request, of its answer, and of a stream.
 func checkGrowthFiles(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
@@ -265,7 +265,7 @@ func checkGrowthFiles(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	}
 	list := jsonrpc.RequestLine("tools/list", nil)
 	cut := func(name string, s script.Step) {
-		s.Close, s.Times = true, CutTimes
+		s.Close, s.Times = true, cutTimes
 		var begin []script.Step
 		if !b.Session.Stateless {
 			begin = script.Handshake(b.Version())

@@ -23,26 +23,3 @@ func TestSuggestedGrowths(t *testing.T) {
 		}
 	}
 }
-
-// slowToClose is a server that closes what its clients have cut a while later.
-type slowToClose struct {
-	Metered
-	open  int
-	after int // looks
-}
-
-func (s *slowToClose) Files() int {
-	if s.after--; s.after < 0 {
-		return 9
-	}
-	return s.open
-}
-
-// TestSettled: open files are counted when a server that gets little processor has closed them too; those that stay open are seen.
-func TestSettled(t *testing.T) {
-	for _, tt := range []struct{ after, want int }{{0, 9}, {20, 9}, {1000, 33}} {
-		if got := settled(&slowToClose{open: 33, after: tt.after}, 9); got != tt.want {
-			t.Errorf("closed after %d looks: %d, want %d", tt.after, got, tt.want)
-		}
-	}
-}

@@ -34,7 +34,7 @@ type Metered interface {
 // A Meter measures how a script's repetitions add to a server's memory, or its sizes to the server's time.
 type Meter struct {
 	Needs
-	Over bool // the rest of the repetitions would show nothing
+	Over bool // the rest of the script would show nothing
 
 	total int                  // lines of the script, repetitions included
 	next  int                  // quarter of them after which memory is looked at next
@@ -53,14 +53,25 @@ const (
 	quarterLeak = script.LeastLeak / quarters / 16
 )
 
+// Burst returns how often a step that is repeated may be sent before the server rests and is looked at, of at most so many.
+func (m *Meter) Burst(times, most int) int {
+	if m.Files {
+		most = min(most, max(times/quarters, 1))
+	}
+	return most
+}
+
 // Measure is called when the server rests: before the script says something, and at the end. repeated is how often the current step was
 // sent, of step, the number of those before it. What it has to say about growth is in the transcript.
 func (m *Meter) Measure(s Metered, t *script.Transcript, step, repeated int) {
-	if m.Files {
+	switch {
+	case m.Files:
 		m.measureFiles(s, t, step, repeated)
 		return
-	}
-	if !m.Memory && !m.Time {
+	case m.Asked:
+		m.Over = len(t.Sent) > 0 && !wasAsked(t)
+		return
+	case !m.Memory && !m.Time:
 		return
 	}
 	if t.Growth == nil {
@@ -82,35 +93,9 @@ func (m *Meter) measureFiles(s Metered, t *script.Transcript, step, repeated int
 		t.Growth = &script.Growth{What: "files"}
 	}
 	if said, ok := m.quarter(t, step, repeated); ok {
-		before := s.Files()
-		if n := len(t.Growth.Values); n > 0 {
-			before = int(t.Growth.Values[n-1])
-		}
-		rise(t.Growth, float64(said), float64(settled(s, before)))
+		rise(t.Growth, float64(said), float64(s.Files()))
 	}
 }
-
-// settled returns how many files a server has open when their number changes no more: it may not have seen yet that a client is gone. A
-// number above that of before is looked at for longer, since a server that gets no processor changes nothing either.
-func settled(s Metered, before int) int {
-	last, same := s.Files(), 0
-	for looks := 0; looks < fileLooks && (same < sameLooks || last > before && same < grownLooks); looks++ {
-		time.Sleep(lookEvery)
-		now := s.Files()
-		if same++; now != last {
-			last, same = now, 0
-		}
-	}
-	return last
-}
-
-// How often a server's open files are looked at.
-const (
-	lookEvery  = 25 * time.Millisecond
-	sameLooks  = 6
-	grownLooks = 60
-	fileLooks  = 120
-)
 
 func (m *Meter) measureMemory(s Metered, t *script.Transcript, step, repeated int) {
 	t.Growth.What = "memory"

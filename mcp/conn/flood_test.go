@@ -98,7 +98,7 @@ func TestHTTPDropDialling(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close() // nobody answers the TLS handshake
-	c := conn.NewHTTP(conn.HTTPConfig{URL: &url.URL{Scheme: "https", Host: l.Addr().String(), Path: "/mcp"}, Connections: 1, Running: func() bool { return true }})
+	c := conn.NewHTTP(conn.HTTPConfig{URL: &url.URL{Scheme: "https", Host: l.Addr().String(), Path: "/mcp"}, Connections: 1, Ended: make(chan struct{})})
 	defer c.Close()
 	for range 2 {
 		exchange := c.Send(conn.Message{Body: []byte("{}")})

@@ -20,13 +20,23 @@ type HTTPConfig struct {
 	Header      []string                         // lines of every request's head, "Name: value"
 	TLS         *tls.Config                      // of https; nil: the defaults
 	Connections int                              // in use at a time, those apart left out; 0: 64
-	Running     func() bool                      // whether the server's process goes on; nil: it is not ours
+	Ended       <-chan struct{}                  // is closed when the server's process has ended; nil: it is not ours
 	Events      bool                             // HTTP+SSE of 2024-11-05: what the server says comes on one stream, which names where to post
 	Dial        func(connect func() error) error // calls connect on a thread that is in the server's network; nil: that is ours
 	Start       time.Duration                    // how long a server is waited for that does not listen yet
 }
 
 const defaultConnections = 64
+
+// hasEnded reports whether the process of the server, if that is ours, has ended.
+func (c *HTTPConfig) hasEnded() bool {
+	select {
+	case <-c.Ended:
+		return true
+	default:
+		return false
+	}
+}
 
 // HTTP is a connection over Streamable HTTP. A message is a POST, and each event of its response is a frame; so is a response that is
 // one JSON text. The session id that the server gives is in the head of each request from then on.
@@ -236,7 +246,7 @@ func (c *HTTP) Recv(ctx context.Context, until time.Time, frames []Frame) ([]Fra
 		case e := <-c.events:
 			frames = c.take(e, frames)
 		case <-c.timer.C:
-			if c.cfg.Running != nil && !c.cfg.Running() && len(c.events) == 0 {
+			if c.cfg.hasEnded() && len(c.events) == 0 { // a little later, so that what it has said last has come
 				c.ended = io.EOF
 			}
 		case <-ctx.Done():

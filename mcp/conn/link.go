@@ -174,7 +174,7 @@ func (l *link) connect(ctx context.Context) error {
 			l.reader = bufio.NewReaderSize(&l.source, 1<<14)
 			return nil
 		}
-		if c.heard.Load() || time.Since(began) >= c.cfg.Start || c.cfg.Running != nil && !c.cfg.Running() {
+		if c.heard.Load() || time.Since(began) >= c.cfg.Start || c.cfg.hasEnded() {
 			return err
 		}
 		select {
@@ -201,17 +201,17 @@ func (l *link) hangUp() {
 // end returns why nothing more comes of a server, one of whose connections has failed; nil: something may. One whose process is ours and
 // that is about to exit has closed them before.
 func (l *link) end(ctx context.Context, err error) error {
-	running := l.http.cfg.Running
-	if running != nil {
+	if l.http.cfg.Ended != nil {
 		var conn net.Conn
 		if conn, err = dial(ctx, &l.http.cfg); err == nil {
 			conn.Close()
 			return nil
 		}
-		for began := time.Now(); time.Since(began) < endTime && ctx.Err() == nil; time.Sleep(time.Millisecond) {
-			if !running() {
-				return io.EOF
-			}
+		select {
+		case <-l.http.cfg.Ended:
+			return io.EOF
+		case <-time.After(endTime):
+		case <-ctx.Done():
 		}
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {

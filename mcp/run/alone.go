@@ -67,7 +67,10 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 // it. waitIdle says that nothing went wrong.
 func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool) (waitEnd, error) {
 	due, work := e.due(k, patient)
-	for k.measure(); k.state == talking; k.measure() {
+	for k.state == talking {
+		if f, err := e.measure(ctx, k); f != waitDone || err != nil {
+			return f, err
+		}
 		if err := e.goOn(ctx, k); err != nil {
 			return waitInvalid, err
 		}
@@ -98,7 +101,9 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 			return f, err
 		}
 	}
-	k.measure()
+	if f, err := e.measure(ctx, k); f != waitDone || err != nil {
+		return f, err
+	}
 	if f, err := e.flush(ctx, s); f != waitDone || err != nil {
 		return f, err
 	}
@@ -218,8 +223,14 @@ func (s *peer) finishTalk(k *talk) {
 	}
 }
 
-// measure is called when the server rests: before the talk says something, and at its end.
-func (k *talk) measure() {
+// measure is called when the server has answered: before the talk says something, and at its end. A waitEnd other than waitDone says that
+// the server has ended. Before its files are counted it has to rest, since it may not have seen yet that clients have gone.
+func (e *executor) measure(ctx context.Context, k *talk) (waitEnd, error) {
+	if k.meter.Files {
+		if f, err := e.await(ctx, k.server, never, limit{clock: server.WaitTime, work: e.target.timeout()}); f != waitIdle && f != waitBusy || err != nil {
+			return f, err
+		}
+	}
 	step, repeated := k.step, k.times
 	if k.state != talking {
 		step, repeated = len(k.in.Steps), 0
@@ -227,4 +238,5 @@ func (k *talk) measure() {
 	if k.e.read < maxRepeatBytes || k.meter.Time { // else the rest was left out
 		k.meter.Measure(k.server, &k.t, step, repeated)
 	}
+	return waitDone, nil
 }

@@ -109,6 +109,32 @@ func TestCostlyShape(t *testing.T) {
 	}
 }
 
+// A server that keeps connections open which its clients have cut is told from one that closes them when it sees that.
+func TestOpenFiles(t *testing.T) {
+	program := mcptest.BuildServer(t, "plantedhttp")
+	for _, clean := range []bool{false, true} {
+		t.Run(fmt.Sprintf("clean=%t", clean), func(t *testing.T) {
+			e := open(t, &Target{Command: server.Command{Args: []string{program, "-port", server.PortWord, fmt.Sprintf("-clean=%t", clean)}, URL: "http://127.0.0.1:" + server.PortWord + "/mcp"}})
+			found := 0
+			for _, c := range check.All {
+				if c.Label != check.GrowthFiles {
+					continue
+				}
+				c.Make(&session.Catalog{Session: e.session}, nil, func(name string, in script.Script) {
+					tr, obs := execute(t, e, in)
+					if g := tr.Growth; g == nil || len(g.Values) < 5 {
+						t.Errorf("%s: files were not counted: %v", name, g)
+					}
+					found += len(told(&obs, check.RuleOpenFiles))
+				})
+			}
+			if (found > 0) == clean {
+				t.Errorf("%d findings", found)
+			}
+		})
+	}
+}
+
 // TestSeedsOfManyTools: what is sent before the campaign begins fits into the memory that a campaign may take, however many
 // texts the tools have.
 func TestSeedsOfManyTools(t *testing.T) {

@@ -209,10 +209,7 @@ func (k *talk) walk() {
 			k.await()
 			return
 		case !step.NoWait && !step.NoNewline && (k.server.OverHTTP() || k.t.Sent[len(k.t.Sent)-1].Message.Class != jsonrpc.ClassNotification):
-			if !k.await() || !k.carryOn(k.step) {
-				return
-			}
-			if k.meter.Asked && !check.WasAsked(&k.t) {
+			if !k.await() || !k.carryOn(k.step) || k.meter.Over {
 				return
 			}
 		}
@@ -252,10 +249,7 @@ const maxRepeatBytes = 16 << 20
 
 // burst is how many times one step is sent without waiting.
 func (k *talk) burst() int {
-	n := maxKept
-	if k.meter.Files { // it is looked at between
-		n = check.CutTimes / 4
-	}
+	n := k.meter.Burst(k.in.Steps[k.step].Times, maxKept)
 	if k.meter.Memory {
 		n = k.e.target.window()
 		if each := k.e.read / max(k.times, 1); each > 0 {

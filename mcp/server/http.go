@@ -49,7 +49,7 @@ func (c *Command) startHTTP(p proc.Command, r *isolation.Home) (*Server, error) 
 		s.proc.Stdin.Close()
 		s.quiet = proc.NewQuiet(s.proc.PID())
 		s.quiet.Horizon = WaitTime
-		config.Running, config.Start = s.proc.Running, c.startTimeout()
+		config.Ended, config.Start = s.proc.Ended(), c.startTimeout()
 	}
 	s.reach(config)
 	return s, nil
