@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,6 +184,8 @@ func (e *executor) batch(ctx context.Context) error {
 			many = append(many, k)
 		}
 	}
+	// A long one that began last would have the server for itself in the end.
+	slices.SortStableFunc(many, func(a, b *talk) int { return cmp.Compare(len(b.plan), len(a.plan)) })
 	if err := e.together(ctx, many); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+const alwaysRun = 16 // requests of a script that is run whatever the limit
+
 // tooMany reports whether the limit of requests makes the script take longer than an answer may.
 func (k *talk) tooMany() bool {
 	r := k.e.target.Rate
@@ -15,7 +17,7 @@ func (k *talk) tooMany() bool {
 	for i := range k.in.Steps {
 		n += max(k.in.Steps[i].Times, 1)
 	}
-	return n > maxSharedStep && r.Lasts(n) > k.e.target.timeout()
+	return n > alwaysRun && r.Lasts(n) > k.e.target.timeout()
 }
 
 // slot takes its turn to send a line, and yields until there is one. False: the talk is at its end.

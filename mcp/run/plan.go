@@ -16,15 +16,12 @@ type planned struct {
 	optional bool // it is irregular, and the server is free to answer it, by its id
 }
 
-// Bounds within which a script may share the server with others.
-const (
-	maxSharedLine = 64 << 10
-	maxSharedStep = 16
-)
+// maxSharedLine is how many bytes a line may have of a script that shares the server with others.
+const maxSharedLine = 64 << 10
 
 // prepare looks at the steps of the script before anything is sent.
 func (k *talk) prepare(c *script.Names, w *script.Withheld) {
-	alone := k.in.Start != script.Shared || k.in.Check != "" || len(k.in.Steps) == 0 || len(k.in.Steps) > maxSharedStep
+	alone := k.in.Start != script.Shared || k.in.Check != "" || len(k.in.Steps) == 0
 	var begun []byte
 	for i := range k.in.Steps {
 		s := &k.in.Steps[i]
