@@ -19,6 +19,7 @@ type Server struct {
 	// Namespace is set if each worker's is in a network namespace of its own.
 	Namespace bool
 	Warnings  []string
+	Ready     *Ready // it goes on to run, and belongs to the caller
 }
 
 // String says in a line what is fuzzed.
@@ -87,7 +88,12 @@ func (t Target) inspect(ctx context.Context, allowed func() error) (Server, erro
 			s.Warnings = append(s.Warnings, "messages leave this machine: be sure that "+t.Address+" is yours to fuzz")
 		}
 	}
-	return s, errors.Join(e.Close(), ctx.Err())
+	s.Ready = new(Ready)
+	s.Ready.e.Store(e)
+	if err := ctx.Err(); err != nil {
+		return s, errors.Join(err, s.Ready.Close())
+	}
+	return s, nil
 }
 
 // alone says why only one worker can fuzz the server, and what changes that; "": each can have one of its own, or it is not ours

@@ -103,6 +103,7 @@ func TestNamespaceCampaign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	target.Ready = about.Ready
 	if !about.Own || !about.Namespace || len(about.Warnings) > 0 || !strings.Contains(about.String(), "network namespace") {
 		t.Errorf("the server is %v, %+v", about, about)
 	}
@@ -113,7 +114,7 @@ func TestNamespaceCampaign(t *testing.T) {
 	if err := busy.Close(); err != nil {
 		t.Fatal(err)
 	}
-	target.Namespace, target.Thorough = false, true
+	target.Namespace, target.Thorough, target.Ready = false, true, nil
 	in, err := (dialogue.Codec{Model: target.Model}).Decode(sum.Findings[0].Input)
 	if err != nil {
 		t.Fatal(err)
@@ -232,4 +233,5 @@ func TestInspectRefused(t *testing.T) {
 	if err != nil || about.Own || about.Namespace || len(about.Warnings) != 1 || strings.Contains(about.String(), "namespace") {
 		t.Errorf("the server is %v, %+v, %v", about, about, err)
 	}
+	defer about.Ready.Close()
 }

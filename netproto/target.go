@@ -56,6 +56,8 @@ type Target struct {
 	// Understood counts responses that the model knows, and that come where it expects them or where it expects none in particular; nil:
 	// nobody wants to know.
 	Understood *atomic.Uint64
+	// Ready is a server that [Target.Inspect] has left running, which the first executor takes in place of starting one; nil: there is none.
+	Ready *Ready
 	// Complexity measures an input, as the campaign's mutator does; nil: its bytes.
 	Complexity func(*dialogue.Dialogue) float64
 }
@@ -69,6 +71,10 @@ const (
 
 // Open starts the server, or connects to the one that is there.
 func (t Target) Open(ctx context.Context, _ teasel.Role) (teasel.Executor[*dialogue.Dialogue], error) {
+	if e := t.Ready.take(); e != nil {
+		e.target = t.withDefaults()
+		return e, nil
+	}
 	e, err := t.open(ctx)
 	if err != nil {
 		return nil, err
@@ -83,15 +89,7 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 		return nil, err
 	}
 	address.Follow = t.Model != nil && t.Model.Connection.Follow
-	if t.Timeout == 0 {
-		t.Timeout = usualTimeout
-	}
-	if t.Memory == 0 {
-		t.Memory = usualMemory
-	}
-	if t.Complexity == nil {
-		t.Complexity = func(d *dialogue.Dialogue) float64 { return float64(d.Bytes()) }
-	}
+	t = t.withDefaults()
 	e := &executor{target: t, programs: map[string]traits{}, known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
 	e.turnTo(0)
 	if t.Thorough {
@@ -107,6 +105,39 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
+}
+
+// withDefaults returns the target with what it leaves open.
+func (t Target) withDefaults() Target {
+	if t.Timeout == 0 {
+		t.Timeout = usualTimeout
+	}
+	if t.Memory == 0 {
+		t.Memory = usualMemory
+	}
+	if t.Complexity == nil {
+		t.Complexity = func(d *dialogue.Dialogue) float64 { return float64(d.Bytes()) }
+	}
+	return t
+}
+
+// Ready is a server that runs, and that nothing was sent to. A nil one is none.
+type Ready struct{ e atomic.Pointer[executor] }
+
+// take returns the server, once; nil: there is none, or it was taken.
+func (r *Ready) take() *executor {
+	if r == nil {
+		return nil
+	}
+	return r.e.Swap(nil)
+}
+
+// Close ends the server, unless it was taken.
+func (r *Ready) Close() error {
+	if e := r.take(); e != nil {
+		return e.Close()
+	}
+	return nil
 }
 
 // launch starts the server, if it is ours to start.

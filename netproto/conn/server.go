@@ -290,6 +290,8 @@ func (s *Server) notReady(limit time.Duration) error {
 		if where := s.Listens(); len(where) > 0 {
 			e.Reason += "; it listens on " + strings.Join(where, " and ")
 			e.Hint = "let --connect and the command name the same port, for example {port}"
+		} else {
+			e.Hint = "--start-timeout gives it more time, if it is slow to start"
 		}
 		return e
 	}

@@ -19,7 +19,7 @@ func TestStartErrors(t *testing.T) {
 	for _, tt := range []struct{ mode, reason, hint string }{
 		{"ends", "it ended with exit status 3 before it listened on tcp://127.0.0.1:", ""},
 		{"aborts", "killed ended it before it listened", ""},
-		{"deaf", "it runs, but nothing listens on tcp://127.0.0.1:", ""},
+		{"deaf", "it runs, but nothing listens on tcp://127.0.0.1:", "--start-timeout"},
 		{"elsewhere", "; it listens on tcp port ", "name the same port"},
 		{"restless", "a thread of it never sleeps", "leave the command out"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,7 @@ type Plan[T any] struct {
 	member     *Member                            // of a fleet; nil: of none
 	recorder   *view.Recorder                     // for a page and a screen; nil: there are none
 	Gone       func(error) (teasel.Finding, bool) // the finding that an error of the campaign is, of a target that is not ours and has ended; nil: there is none
+	started    time.Duration                      // what planning has taken: the target was started for it
 	Complete   func(*report.Run)                  // adds to the report what is known when the campaign has run; nil: nothing
 }
 

@@ -8,13 +8,14 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/internal/clock"
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/report"
 )
 
 // untestedHints say how to look at a target that takes no input, by kind.
 var untestedHints = map[string]string{
-	"mcp":    "the server answered initialize and the lists, and nothing since: try it by hand, or give it longer with --timeout and --duration",
+	"mcp":    "the server answered initialize and the lists when teasel looked at it, and nothing in the campaign: try it by hand, or give it longer with --timeout and --duration",
 	"net":    "does the server take a connection and answer? teasel net --dry-run shows what is known of it; --timeout and --duration give it longer",
 	"native": "look at one of them by hand: teasel native --dry-run shows how inputs are given",
 	"go":     "does go test run the fuzz tests? --timeout and --duration give them longer",
@@ -45,6 +46,7 @@ func NothingTested(ctx context.Context, kind string, sum *teasel.Summary) error 
 // nothing or its target never answers.
 type ProgressCheck struct {
 	To    teasel.Reporter // of the notes
+	start time.Duration   // what a start of the target took before; 0: it is not known
 	stuck string          // note for a campaign that reaches nothing new; "": none
 	// answered reports whether the target has answered anything in a testcase with these features; nil: it is not known. silent is the
 	// note for a target that has never answered.
@@ -85,7 +87,11 @@ func (c *ProgressCheck) Report(e teasel.Event) error {
 	s := &e.Stats
 	if !c.notedNothing && s.Executions == c.earlierRuns && s.Elapsed-c.earlierTime >= nothingAfter {
 		c.notedNothing = true
-		return c.note(fmt.Sprintf("no execution has come to an end in %v: the target is still starting, takes that long for an input, or gets no processor", (s.Elapsed - c.earlierTime).Round(time.Second)))
+		why := "the target is still starting, takes that long for an input, or gets no processor"
+		if c.start >= slowStart {
+			why = fmt.Sprintf("getting the target ready took %s before the campaign, and each worker starts its own", clock.Tenths(c.start))
+		}
+		return c.note(fmt.Sprintf("no execution has come to an end in %v: %s", (s.Elapsed - c.earlierTime).Round(time.Second), why))
 	}
 	ran := s.Executions - c.earlierRuns
 	if !c.notedStuck && c.tested != nil && s.Elapsed-c.earlierTime >= stuckAfter && ran >= silentRuns && s.Findings == 0 && !c.tested() {

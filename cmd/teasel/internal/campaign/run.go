@@ -75,6 +75,10 @@ func (p *Plan[T]) run(cmd *cobra.Command, dir *corpus.Dir, page *Page, prepare f
 // campaign, for a cause.
 func (p *Plan[T]) attach(cmd *cobra.Command, dir *corpus.Dir, page *Page, live *Live, stop context.CancelCauseFunc) error {
 	c, o := &p.Campaign, p.Options
+	left, err := p.left(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
 	if p.Triage != nil {
 		c.SeedsOnly, c.TrimRuns = true, -1
 		c.Reporters = append(c.Reporters, p.Triage)
@@ -85,7 +89,7 @@ func (p *Plan[T]) attach(cmd *cobra.Command, dir *corpus.Dir, page *Page, live *
 	}
 	c.Reporters = append(c.Reporters, p.progressCheck(live))
 	c.NewDetectors = WithSandbox(WithSeverity(c.NewDetectors, p.Severity), p.Sandbox)
-	c.Seed, c.Workers, c.Duration, c.Runs, c.Memory = o.Seed, o.Workers, o.Duration, o.Runs, o.LimitMemory()
+	c.Seed, c.Workers, c.Duration, c.Runs, c.Memory = o.Seed, o.Workers, left, o.Runs, o.LimitMemory()
 	if err := p.join(dir, live, stop); err != nil {
 		return err
 	}
@@ -101,7 +105,7 @@ func (p *Plan[T]) attach(cmd *cobra.Command, dir *corpus.Dir, page *Page, live *
 func (p *Plan[T]) conclude(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary, runErr error) error {
 	var nothing error
 	if runErr == nil && sum.Stopped != "gone" {
-		nothing = NothingTested(cmd.Context(), p.Meta.Kind, &sum)
+		nothing = p.explainStart(NothingTested(cmd.Context(), p.Meta.Kind, &sum))
 	}
 	if e := dir.Finish(sum); e != nil && runErr == nil {
 		runErr = e
@@ -179,7 +183,7 @@ func (p *Plan[T]) join(dir *corpus.Dir, notes teasel.Reporter, stop context.Canc
 
 // progressCheck returns the check of the campaign, whose notes go to a reporter.
 func (p *Plan[T]) progressCheck(to teasel.Reporter) *ProgressCheck {
-	c := &ProgressCheck{To: to, stuck: p.StuckNote, answered: p.Answered, silent: p.SilentNote}
+	c := &ProgressCheck{To: to, start: p.started, stuck: p.StuckNote, answered: p.Answered, silent: p.SilentNote}
 	if r := p.Campaign.Resume; r != nil {
 		c.answered = nil // earlier testcases are not reported again
 		c.earlierRuns, c.earlierTime = r.Executions, r.Elapsed

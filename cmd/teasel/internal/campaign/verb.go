@@ -64,7 +64,7 @@ func Run[T any](cmd *cobra.Command, kind string, v Verb[T]) error {
 			return ReportUnreached(cmd, &l.Options, kind, target, []report.Skip{{Subject: target, Reason: reason}})
 		}
 	}
-	p, err := v.Plan(cmd.Context(), stderr, nil)
+	p, err := planned(cmd, kind, v, nil)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func ResumeOf[T any](new func() Verb[T]) func(cmd *cobra.Command, dir *corpus.Di
 			return errors.Join(err, dir.Close())
 		}
 		change(&l.Options)
-		p, err := v.Plan(cmd.Context(), cmd.ErrOrStderr(), dir.Close)
+		p, err := planned(cmd, dir.Meta().Kind, v, dir.Close)
 		if err != nil {
 			return errors.Join(err, dir.Close())
 		}

@@ -86,7 +86,11 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if len(o.Command) == 0 {
 		p.Meta.Name = o.Connect
 	}
-	return &p.Plan, p.Describe(Kind(), &o.Launch, o, about)
+	if err := p.Describe(Kind(), &o.Launch, o, about); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return &p.Plan, nil
 }
 
 // connection takes from a model where the server listens and whether connections are kept, unless the user has said so.
@@ -109,7 +113,8 @@ func (p *plan) inspect(ctx context.Context, o *options, t *netproto.Target) (err
 	if p.about, err = t.Inspect(ctx); err != nil {
 		return exit.InterruptedOr(ctx, err)
 	}
-	t.Namespace = p.about.Namespace
+	t.Namespace, t.Ready = p.about.Namespace, p.about.Ready
+	p.Close = func() { _ = p.about.Ready.Close() } // the campaign has begun with it, or there is none
 	if o.Workers > 1 && !p.about.Own {
 		p.about.Warnings = append(p.about.Warnings, fmt.Sprintf("there is 1 worker, and not the %d of --workers", o.Workers))
 		o.Workers = 1
