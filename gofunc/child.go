@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -50,6 +51,9 @@ func (g *target) attend(t *testing.T, s *link.Settings) error {
 		syscall.CloseOnExec(fd) // what the test starts must not hold them
 	}
 	answerQuit()
+	if s.MaxStack > 0 {
+		debug.SetMaxStack(s.MaxStack)
+	}
 	page, err := link.Map(os.NewFile(link.PageFile, "page"))
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ type Header struct {
 	OperandsUsed  uint32 // the agent's
 	MessageLength uint32 // the agent's
 	Lives         uint32 // times a testing.T was made; the agent's
-	_             uint32
+	MaxStack      uint32 // bytes that a goroutine's stack may have in the batch; 0: as many as the test allows
 	Slots         uint64 // offset of the slots
 	Virgin        uint64 // a byte for each counter: buckets that are not known
 	Bar           uint64 // the greatest length in Shortest among eight counters; a longer input cannot improve any of them

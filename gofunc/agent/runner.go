@@ -150,6 +150,7 @@ func (w *runner) answer() error {
 func (w *runner) batch(fast bool, run func([]any) error) {
 	m := w.m
 	w.next, m.MessageLength, m.FeaturesUsed, m.OperandsUsed = m.From, 0, 0, 0
+	defer limitStack(int(m.MaxStack))()
 	for w.next < m.Count {
 		m.Lives++
 		first := w.next

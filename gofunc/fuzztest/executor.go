@@ -33,6 +33,7 @@ type executor struct {
 	doubts   map[uint32]uint8 // features that did not recur: how often they were forgotten
 	pace     time.Duration    // of one execution, lately
 
+	recursions *recursions
 	known      map[string]bool // findings that need not be looked into again: large allocations
 	slowest    time.Duration   // that an input has taken lately; see limit
 	warm       bool            // a batch has come to its end
@@ -151,11 +152,19 @@ func (e *executor) run(ctx context.Context, ask teasel.Ask) (done int, died *dea
 		return 1, died, err // the first input is tried again in a fresh process
 	}
 	limit := e.limit(ask)
+	e.m.MaxStack = e.stackLimit(ask.Quick)
 	if done, died, err = e.process.run(ctx, limit); err != nil {
 		return done, died, err
 	}
 	if died == nil {
 		e.ended(time.Duration(e.process.watch.longest.Swap(0)))
+	}
+	switch {
+	case died != nil && e.m.MaxStack > 0 && judge.StackLimit(died.stderr) > 0:
+		died, err = e.overflowed(ctx, done-1, died)
+		return done, died, err
+	case died != nil && e.m.MaxStack == 0:
+		e.showed(string(e.m.input(done-1)), died)
 	}
 	if died != nil && died.cause == judge.CauseTimeout {
 		died, err = e.hung(ctx, limit, done-1, died)

@@ -55,8 +55,13 @@ func (e *executor) hung(ctx context.Context, limit limits, slot int, died *death
 
 // identify returns the ID of the finding that a death comes to.
 func (e *executor) identify(d *death) string {
-	o := teasel.Observation{Evidence: e.evidence(d)}
-	return judge.Detect(&o)[0].ID()
+	f := e.finding(d)
+	return f.ID()
+}
+
+// finding returns what a death comes to.
+func (e *executor) finding(d *death) teasel.Finding {
+	return judge.Detect(&teasel.Observation{Evidence: e.evidence(d)})[0]
 }
 
 // trace runs an input again that did not end, if the runtime did not say where it was, until its stack is printed.

@@ -113,6 +113,12 @@ func (m *memory) operands(s *agent.Slot) []agent.Operand {
 	return part(m.Operand, s.OperandFirst, s.OperandCount)
 }
 
+// input returns the bytes of an input of the batch, lent until the next one.
+func (m *memory) input(slot int) []byte {
+	s := &m.Slot[slot]
+	return part(m.Input, uint32(s.Offset-m.Inputs), s.Length)
+}
+
 // part does not trust its numbers, which come from the test process.
 func part[E any](all []E, first, count uint32) []E {
 	from := min(int(first), len(all))

@@ -39,10 +39,11 @@ type Target struct {
 	Sandbox bool     // each process runs in a sandbox, which needs Scratch and what the command does for --sandbox
 	Allow   []string // what the sandbox is opened for, as --sandbox-allow has it
 
-	Kinds    []agent.Kind // of the fuzz target's arguments; [Target.Describe] sets it
-	Counters int          // of the compiler; [Target.Describe] sets it
-	Typed    string       // the type of the values, if it is a typed test of package gofunc; [Target.Describe] sets it
-	Nil      []int        // seeds of F.Add with a nil slice, which run with an empty one; [Target.Describe] sets it
+	Kinds      []agent.Kind // of the fuzz target's arguments; [Target.Describe] sets it
+	Counters   int          // of the compiler; [Target.Describe] sets it
+	Typed      string       // the type of the values, if it is a typed test of package gofunc; [Target.Describe] sets it
+	recursions *recursions  // set by Describe
+	Nil        []int        // seeds of F.Add with a nil slice, which run with an empty one; [Target.Describe] sets it
 }
 
 var _ teasel.Target[[]byte] = (*Target)(nil)
@@ -186,6 +187,7 @@ func (t *Target) described(text []byte) (seeds [][]byte, err error) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("reading what %s says of itself: %w", t.Name, err)
 	}
+	t.recursions = newRecursions()
 	t.Kinds, t.Counters, t.Typed, t.Nil = d.Kinds(), d.Counters, d.Typed, d.Nil
 	for i, k := range t.Kinds {
 		if k == agent.KindInvalid {
@@ -209,7 +211,7 @@ func (t *Target) Open(_ context.Context, _ teasel.Role) (teasel.Executor[[]byte]
 	if err != nil {
 		return nil, err
 	}
-	e := &executor{target: t, m: m, doubts: map[uint32]uint8{}, known: map[string]bool{}}
+	e := &executor{target: t, m: m, doubts: map[uint32]uint8{}, known: map[string]bool{}, recursions: cmp.Or(t.recursions, newRecursions())}
 	e.history.Room = operandRoom
 	if e.process, err = startProcess(t, m); err != nil {
 		return nil, e.failed(err)

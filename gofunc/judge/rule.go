@@ -41,6 +41,9 @@ var rules = [...]teasel.Rule{
 // MemoryRule is the rule of a process that held more memory than it may.
 const MemoryRule = ruleMemory
 
+// StackRule is the rule that a stack which overflows breaks.
+const StackRule = ruleStack
+
 // Rules returns what this package looks for.
 func Rules() []teasel.Rule { return append([]teasel.Rule(nil), rules[:]...) }
 

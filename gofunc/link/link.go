@@ -53,6 +53,8 @@ type Settings struct {
 	Runs    uint64 `json:",omitempty"`
 	Tries   int    `json:",omitempty"`
 
+	MaxStack int `json:",omitempty"` // bytes that a goroutine's stack may have; 0: as many as under plain go test
+
 	Stages       []string `json:",omitempty"` // [policy.ChooseStages]; nil: all
 	MinimizeRuns int      `json:",omitempty"` // 0: the engine's; negative: none
 

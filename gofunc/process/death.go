@@ -153,7 +153,13 @@ func (w *worker) confirm(ctx context.Context, m *reproducer, in input, f teasel.
 			replaced = true
 		}
 		if got.ID() == f.ID() {
-			f.Stable, f.Detail = f.Stable+1, got.Detail
+			f.Stable++
+			if m.stack == 0 {
+				f.Detail = got.Detail
+			}
+			if err := m.limitStack(&got); err != nil {
+				return f, err
+			}
 		}
 	}
 	if f.Stable == 0 {
@@ -184,6 +190,7 @@ type reproducer struct {
 	editor *server
 	runner *server // nil: there is none at present
 	left   int     // executions for minimising
+	stack  int     // bytes that a goroutine's stack may have in the runner; 0: as many as under plain go test
 
 	executions *uint64                            // where they are counted; nil: nowhere
 	cancel     func()                             // ends the editor
@@ -246,7 +253,7 @@ func (m *reproducer) run(ctx context.Context, in input) (teasel.Finding, error) 
 
 func (m *reproducer) attempt(ctx context.Context, in input) (f teasel.Finding, dead bool, err error) {
 	if m.runner == nil {
-		if m.runner, err = m.t.serve(ctx); err != nil {
+		if m.runner, err = m.t.serveWith(ctx, link.Settings{Mode: link.Serve, MaxStack: m.stack}); err != nil {
 			return f, false, err
 		}
 	}
@@ -267,6 +274,23 @@ func (m *reproducer) attempt(ctx context.Context, in input) (f teasel.Finding, d
 	return f, false, nil
 }
 
+// limitStack has inputs run with a shallow stack once one has shown that it overflows the whole stack.
+func (m *reproducer) limitStack(shown *teasel.Finding) (err error) {
+	if shown.Rule == judge.StackRule && m.stack == 0 {
+		m.stack = judge.ShallowStack
+		err = m.restart()
+	}
+	return err
+}
+
+// restart has the next input run in a fresh process.
+func (m *reproducer) restart() (err error) {
+	if m.runner != nil {
+		err, m.runner = m.runner.close(), nil
+	}
+	return err
+}
+
 // minimised is the simplest input that was found to show a finding.
 type minimised struct {
 	input
@@ -274,8 +298,31 @@ type minimised struct {
 	done  bool           // no step from it makes it simpler
 }
 
-// minimize goes down while the same is found, until stop says so.
+// minimize goes down while the same is found, until stop says so. What overflows a shallow stack has to overflow the whole one in the end.
 func (m *reproducer) minimize(ctx context.Context, start input, found teasel.Finding, stop func() bool) (in minimised, err error) {
+	if err := m.limitStack(&found); err != nil {
+		return minimised{input: start, found: found}, err
+	}
+	if in, err = m.descend(ctx, start, found, stop); err != nil || m.stack == 0 || in.complexity >= start.complexity {
+		return in, err
+	}
+	m.stack = 0
+	if err := m.restart(); err != nil {
+		return in, err
+	}
+	got, err := m.run(ctx, in.input)
+	if err == nil && got.ID() == found.ID() {
+		in.found = got
+		return in, nil
+	}
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return minimised{input: start, found: found}, err
+}
+
+// descend is minimize, with the limits that there are.
+func (m *reproducer) descend(ctx context.Context, start input, found teasel.Finding, stop func() bool) (in minimised, err error) {
 	in, id := minimised{input: start, found: found}, found.ID()
 	first := m.left
 	for k := uint64(0); m.left > 0 && !stop(); k++ {

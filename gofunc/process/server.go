@@ -64,7 +64,11 @@ type server struct {
 }
 
 func (t *Test) serve(ctx context.Context) (*server, error) {
-	c, err := t.start(ctx, link.Settings{Mode: link.Serve})
+	return t.serveWith(ctx, link.Settings{Mode: link.Serve})
+}
+
+func (t *Test) serveWith(ctx context.Context, settings link.Settings) (*server, error) {
+	c, err := t.start(ctx, settings)
 	if err != nil {
 		return nil, err
 	}
