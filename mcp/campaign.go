@@ -33,7 +33,7 @@ func Campaign(t *run.Target, m *gen.Mutator, d judge.DetectorConfig) teasel.Camp
 
 // CrashRules are the rules whose findings are deaths of the server.
 func CrashRules() []string {
-	return []string{judge.RuleAssertion, judge.RuleCrash, judge.RuleExit, judge.RuleGone, judge.RuleOutOfMemory, judge.RuleSanitizer, judge.RuleStdoutClosed}
+	return []string{judge.RuleAssertion, judge.RuleCrash, judge.RuleExit, judge.RuleGone, judge.RuleOutOfMemory, judge.RuleRefuses, judge.RuleSanitizer, judge.RuleStdoutClosed}
 }
 
 // HangRules are the rules whose findings are servers that do not answer.

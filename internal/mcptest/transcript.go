@@ -31,7 +31,7 @@ import (
 //	check NAME     the script is a systematic check
 //	wait DURATION  time goes by
 //	starve DURATION  time goes by in which the server has no processor
-//	! exit CODE, ! signal NAME, ! killed, ! gone, ! closed, ! hung, ! hung busy, ! deaf, ! deaf inside, ! deaf outside, ! deaf busy, ! flood
+//	! exit CODE, ! signal NAME, ! killed, ! gone, ! closed, ! hung, ! hung busy, ! deaf, ! deaf inside, ! deaf outside, ! deaf busy, ! refuses, ! flood
 //	growth WHAT SIZE:VALUE...
 //	«text*N» in a line stands for N times the text.
 func ParseTranscript(t testing.TB, session *session.Session, text string) *script.Transcript {
@@ -211,6 +211,8 @@ func (b *transcriptBuilder) end(what string) {
 		t.End.Closed = true
 	case "hung":
 		t.Hung, t.Busy = true, rest == "busy"
+	case "refuses":
+		t.End.Kind, t.Refuses = script.EndKilled, "did not answer initialize: HTTP status 500 Internal Server Error"
 	case "deaf":
 		t.Unresponsive, t.Idle = true, true
 		switch rest {

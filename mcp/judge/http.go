@@ -101,7 +101,7 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 		return
 	case s.Regular && s.Status < 300 && answer != nil && len(answer.Raw) == 0 && j.t.Stands() && !j.isPolled(s):
 		j.report(RuleHTTPNoResponse, j.subject(s), "", fmt.Sprintf("The response to %s ended without a message.", line))
-	case s.Status >= http.StatusInternalServerError && s.Status != http.StatusNotImplemented && (answer == nil || answer.Message.Error == nil):
+	case s.Status >= http.StatusInternalServerError && s.Status != http.StatusNotImplemented && j.t.Stands() && (answer == nil || answer.Message.Error == nil):
 		j.report(RuleHTTPError, j.httpSubject(s, head), "", fmt.Sprintf("%s%s was answered with HTTP status %d.", line, withHead(head), s.Status))
 	}
 	kind, _, _ := strings.Cut(s.Header.Get("Content-Type"), ";")

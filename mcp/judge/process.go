@@ -33,7 +33,9 @@ func (j *judge) process() {
 		}
 		j.report(RuleStdoutClosed, j.guiltySubject(), "", fmt.Sprintf("The server %s and ran on after %s.", what, j.guiltyLine()))
 	}
-	if t.Unresponsive {
+	if t.Refuses != "" {
+		j.report(RuleRefuses, j.guiltySubject(), "", fmt.Sprintf("After %s the server refuses everything. Of a new client, it %s.", j.guiltyLine(), t.Refuses))
+	} else if t.Unresponsive {
 		j.unresponsive()
 	} else if t.Hung {
 		j.hung()

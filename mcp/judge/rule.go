@@ -12,6 +12,7 @@ const (
 	RuleCrash        = "mcp/server-crash"
 	RuleExit         = "mcp/server-exit"
 	RuleGone         = "mcp/server-gone"
+	RuleRefuses      = "mcp/server-refuses"
 	RuleSanitizer    = "mcp/sanitizer"
 	RuleOutOfMemory  = "mcp/out-of-memory"
 	RuleAssertion    = "mcp/assertion"

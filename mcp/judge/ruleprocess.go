@@ -8,10 +8,14 @@ const (
 )
 
 var processRules = []teasel.Rule{
-	{ID: RuleGone, Severity: teasel.Critical, Title: "Server takes no connections any more",
-		Help: "A server that was running already, at the address of --url, takes no connections any more after the requests that are shown. It was not started by teasel, which cannot start it again to see which of them it was.\n\n" +
+	{ID: RuleGone, Severity: teasel.Critical, Title: "Server serves nobody any more",
+		Help: "A server that was running already, at the address of --url, takes no connections any more after the requests that are shown, or answers none, not even initialize of a new client, or refuses all. It was not started by teasel, which cannot start it again to see which of them it was.\n\n" +
 			"Whoever can send these requests ends the service for everybody.\n\n" +
 			"Look into the server's log. To have the request found, reproduced and minimised, let teasel start the server: --url 'http://127.0.0.1:{port}/mcp' -- COMMAND."},
+	{ID: RuleRefuses, Severity: teasel.High, Title: "Server refuses everything from then on",
+		Help: "After this input the server runs and answers each request with an HTTP status and no message, or closes its connection: a ping, and initialize of a new client, too.\n\n" +
+			"One message from one client has ended the service for everybody, until somebody starts it again. What other requests get from then on is no finding of its own.\n\n" +
+			"Look at what the input has left behind: a connection to a database that is closed, a lock or a disk that is full, a worker that has died. Have what fails made anew, or exit so that the server is started again."},
 	{ID: RuleCrash, Severity: teasel.Critical, Title: "Server process crashes",
 		Help: "The server process died with an error status, a panic, an uncaught exception or a signal.\n\n" +
 			"One message from a client, or from a model that was talked into it, ends the session and everything else the server was doing.\n\n" +

@@ -28,7 +28,7 @@ const (
 
 // scopes has a line for each rule that does not hold everywhere, or that a specification states.
 var scopes = map[string]scope{
-	RuleHang: {"", "", "", must}, RuleNoReply: {"", "", "", must}, RuleDeaf: {"", "", "", must}, RuleExit: {"", "", "", ""}, RuleGone: {"", "", overHTTP, ""},
+	RuleHang: {"", "", "", must}, RuleNoReply: {"", "", "", must}, RuleDeaf: {"", "", "", must}, RuleExit: {"", "", "", ""}, RuleGone: {"", "", overHTTP, ""}, RuleRefuses: {"", "", overHTTP, ""},
 	RuleStdoutClosed: {"", "", overStdio, ""}, RuleNoise: {"", "", overStdio, must}, RuleIgnoresEOF: {"", "", overStdio, should},
 
 	RuleID: {"", "", "", must}, RuleDuplicateReply: {"", "", "", must}, RuleNotificationReply: {"", "", "", must}, RuleResponseReply: {"", "", "", must},

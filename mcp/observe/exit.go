@@ -22,6 +22,8 @@ func Exit(t *script.Transcript) (teasel.Exit, string) {
 		return teasel.ExitCrash, "the server wrote too much and was cut off"
 	case t.Unresponsive:
 		return teasel.ExitHang, "the server answers nothing any more" + what
+	case t.Refuses != "":
+		return teasel.ExitCrash, "the server refuses everything, and a new client: it " + t.Refuses
 	case t.End.Closed && !t.End.EOF:
 		return teasel.ExitCrash, "the server closed its standard output and went on running"
 	case t.End.Kind == script.EndSignalled:

@@ -29,13 +29,13 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	k.begin(s)
 	f, err := e.converse(ctx, s, k, patient || own)
 	s.alone = nil
+	if err == nil {
+		err = e.lives(ctx, s, f, []*talk{k})
+	}
 	if err != nil {
 		return e.discard(s, err)
 	}
-	if own && f == waitEnded && s.Received() == 0 && len(e.target.Args) == 0 { // it was gone before
-		return e.discard(s, e.target.Gone(e.target.command().Refusal(s.Server)))
-	}
-	if f == waitEnded {
+	if f == waitEnded || f == waitRefuses {
 		k.retract()
 	}
 	k.noteEnd(f)

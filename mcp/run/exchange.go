@@ -78,7 +78,10 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		return
 	case x.talk == nil && !x.answered && f.Status > 0 && f.Status < http.StatusMultipleChoices && len(f.Body) == 0:
 		s.ended = true
-	case x.talk != nil || f.Status >= http.StatusMultipleChoices: // it listens
+	case x.talk != nil:
+		s.land(x, now)
+	case !x.answered: // it listens
+		s.refused = true
 		s.land(x, now)
 	}
 	delete(s.exchanges, f.Exchange)
@@ -114,13 +117,33 @@ func expired(f *conn.Frame, m *jsonrpc.Message, id string) bool {
 	return f.Status == http.StatusNotFound && !answered
 }
 
-// retract takes back that the end of a connection has ended an exchange: it was the server's end.
+// retract takes back that a response without a message, or with a part of one, is an answer: it was the server's end.
 func (k *talk) retract() {
 	for i := range k.t.Sent {
-		if s := &k.t.Sent[i]; s.Status < 0 {
-			s.Answer = -1
+		s := &k.t.Sent[i]
+		if !s.Broken {
+			continue
 		}
+		if s.Answer >= 0 && s.Status < http.StatusMultipleChoices { // it was cut, and is not what the server meant to say
+			r := &k.t.Received[s.Answer]
+			r.Raw, r.Message = nil, jsonrpc.Parse(nil)
+		}
+		s.Answer = -1
 	}
+}
+
+// isBroken reports whether the last frame of an exchange casts doubt on the server: there is no message in it, though one is due, or not all
+// of one. A head of its own may lead to many a status.
+func (k *talk) isBroken(f *conn.Frame, m *jsonrpc.Message, s *script.Sent) bool {
+	switch cut := k.in.Steps[s.Step].Close; {
+	case f.Err != nil:
+		return !cut
+	case !f.Last || s.Answer >= 0 || m.Class == jsonrpc.ClassResponse:
+		return false
+	case f.Status < http.StatusInternalServerError:
+		return s.Regular && k.t.Head(s) == ""
+	}
+	return true
 }
 
 // content gives what a frame has to whom it belongs. The exchange says it where a message does not; one that ends without a message is
@@ -131,15 +154,19 @@ func (e *executor) content(s *peer, f *conn.Frame, x *flight, now time.Time) {
 	if x != nil && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
 		s.ended = s.ended || a.Regular && e.session.HasID && expired(f, &m, a.Message.ID)
+		a.Broken = a.Broken || x.talk.isBroken(f, &m, a)
+		s.doubt = s.doubt || s.ended || a.Broken
 		needless := a.Message.Class == jsonrpc.ClassNotification || a.Message.Class == jsonrpc.ClassResponse
 		switch direct := f.Last || m.Class == jsonrpc.ClassResponse || m.Class == jsonrpc.ClassBatch; {
 		case direct && !needless && a.Answer < 0 && (x.id == 0 || m.ID != a.Message.ID):
-			s.doubt = s.doubt || a.Regular && len(f.Body) == 0 && f.Status < http.StatusMultipleChoices
 			e.answer(s, x.talk, x.sent, f.Body, m, false, now)
 			return
 		case needless && f.Status >= 300:
 			return
 		}
+	}
+	if x != nil && x.talk == nil && m.IsNoise() { // what a ping is refused with is no script's doing
+		return
 	}
 	if len(f.Body) > 0 && (x != nil || !f.Last) { // else nobody waits for it any more
 		e.dispatch(s, f.Body, now)

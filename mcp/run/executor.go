@@ -229,7 +229,10 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		}
 		e.diedIdle(s, f)
 	}
-	var failed *server.StartError
+	again := func(err error) bool { var failed *server.StartError; return errors.As(err, &failed) }
+	if len(e.target.Args) == 0 {
+		again = refusesConnections
+	}
 	err := proc.Restart(ctx, func() error {
 		s, err := e.take(ctx)
 		if err != nil {
@@ -241,7 +244,7 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		}
 		s.Close()
 		return err
-	}, func(err error) bool { return errors.As(err, &failed) })
+	}, again)
 	if err != nil {
 		return nil, fmt.Errorf("starting the server again: %w", e.target.Gone(err))
 	}

@@ -47,6 +47,10 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		g := &group{e: e, server: s, all: talks, todo: talks, again: again}
 		s.unrequested, s.unattributed, s.alone = 0, false, nil
 		f, err := g.run(ctx)
+		if err == nil {
+			unanswered, _ := g.inFlight(f)
+			err = e.lives(ctx, s, f, unanswered)
+		}
 		if err != nil {
 			return e.discard(s, err)
 		}
@@ -270,7 +274,7 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 func (g *group) inFlight(f waitEnd) (unanswered, answered []*talk) {
 	for _, h := range g.halves {
 		for _, k := range h.talks {
-			if f == waitEnded {
+			if f == waitEnded || f == waitRefuses {
 				k.retract()
 			}
 			if k.t.FirstUnanswered() != nil {
@@ -313,6 +317,9 @@ func (k *talk) noteEnd(f waitEnd) {
 		k.last = time.Now()
 	}
 	k.t.Ended = k.t.Unresponsive && k.server.ended
+	if f == waitRefuses {
+		k.t.Refuses = k.server.refusal
+	}
 }
 
 // troubled reports whether the server has written something to standard error that looks like trouble and is new enough to look

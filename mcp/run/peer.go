@@ -33,6 +33,8 @@ type peer struct {
 	asleep      bool      // it was when it was looked at last, and nothing was sent since
 	ended       bool      // the session is at its end, and the server is not
 	doubt       bool      // a response had no message, or did not come: the session, or the server, may be at its end
+	refused     bool      // a ping was answered with a status, or its connection closed, and with no message
+	refusal     string    // why a new client is refused, of one that refuses everything
 	active      time.Time // when the last line was sent or the last answer came that somebody waited for
 	unrequested int       // bytes of what nobody has asked for, and something for each line, since the conversation began
 	stderr      int64     // how much of it has been looked at

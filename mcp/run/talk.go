@@ -428,7 +428,7 @@ func (k *talk) missing() (n uint32) {
 
 // failed reports whether the server was the worse for the script.
 func (k *talk) failed() bool {
-	return k.t.End.Kind != script.EndInvalid && !k.t.End.EOF || k.t.Hung || k.t.Unresponsive || k.t.Flood
+	return k.t.End.Kind != script.EndInvalid && !k.t.End.EOF || k.t.Hung || k.t.Unresponsive || k.t.Refuses != "" || k.t.Flood
 }
 
 // receive adds a line that belongs to the talk, and returns its place. Of very many only the first are kept, and first answers: -1

@@ -63,6 +63,9 @@ func (t *Target) command() *server.Command {
 	c.Serial = t.Exact
 	if t.Session != nil {
 		c.Process, c.Events = t.Session.Process, t.Session.Events
+		if len(c.Args) == 0 { // it has been up for long
+			c.StartTimeout = t.timeout()
+		}
 	}
 	if t.Canary != nil {
 		c.Env, c.Shown = slices.Concat(c.Env, t.Canary.Environ()), t.Canary.Places()

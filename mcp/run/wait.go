@@ -18,6 +18,7 @@ const (
 	waitIdle                 // nothing more comes by itself, or not soon: the server sleeps
 	waitBusy                 // the server works and has used all the processor time that it may
 	waitUnresponsive         // it answers nothing any more, not even a ping
+	waitRefuses              // over HTTP: it answers, and refuses everything, a new client too
 	waitEnded                // it has ended or has closed its output
 	waitFlood                // it has written too much
 )
@@ -161,11 +162,26 @@ func (e *executor) doubted(ctx context.Context, s *peer) (waitEnd, error) {
 	if !s.doubt || !s.canPing() {
 		return waitDone, nil
 	}
-	s.doubt = false
-	soon := e.target.soon()
-	ok, f, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon})
-	if !ok && f != waitEnded && f != waitFlood {
-		f = waitUnresponsive
+	expired := s.ended
+	s.doubt, s.refused = false, false
+	if !expired {
+		soon := e.target.soon()
+		ok, f, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon})
+		if err != nil || f == waitEnded || f == waitFlood || ok && !s.refused {
+			return f, err
+		}
 	}
-	return f, err
+	if s.OverHTTP() {
+		why, err := e.target.command().Refuses(ctx, s.Server)
+		if why != nil {
+			s.refusal = why.What
+		}
+		if why != nil || err != nil {
+			return waitRefuses, err
+		}
+	}
+	if expired || s.refused { // only this session is over, or nobody is answered a ping
+		return waitDone, nil
+	}
+	return waitUnresponsive, nil
 }

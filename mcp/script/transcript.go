@@ -24,6 +24,7 @@ type Sent struct {
 	Status     int         // of the HTTP response, conn.NoResponse or conn.MaybeUnread; 0: none yet, or not over HTTP
 	Header     http.Header // of the response; nil: none yet, or not over HTTP
 	EventID    string      // of the first event of the response that has one: the rest of the stream is behind it
+	Broken     bool        // the response has no message though one is due, or not all of one
 	Answer     int         // index in Received of the first answer; -1: none
 	At         time.Duration
 
@@ -103,6 +104,7 @@ type Transcript struct {
 	Unresponsive bool    // nor did it answer the ping
 	AwaitsClient bool    // a request of the server has no answer that it can tell to be one: it may wait for that
 	Ended        bool    // of an unresponsive one, over HTTP: it takes requests, and its responses have no message
+	Refuses      string  // over HTTP, why it refuses a new client, of a server that refuses everything; "": it does not
 	Idle         bool    // meanwhile it used no processor
 	Busy         bool    // meanwhile it used one
 	Waits        Waiting // of an unresponsive one: what it waits for
@@ -262,7 +264,7 @@ const WhyUnfinished = "the line goes on"
 
 // Stands reports whether the server is as it should be.
 func (t *Transcript) Stands() bool {
-	return t.End.Kind == EndInvalid && !t.End.Closed && !t.Unresponsive && !t.Hung && !t.Flood
+	return t.End.Kind == EndInvalid && !t.End.Closed && !t.Unresponsive && t.Refuses == "" && !t.Hung && !t.Flood
 }
 
 // Uncertain reports whether something may come that nobody has waited for: an answer to what was cancelled or has an id of the

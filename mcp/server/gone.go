@@ -7,8 +7,9 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
-// GoneError says that a server which is not ours was there, and takes no connections any more. Nothing can be tried on it again.
+// GoneError says that a server which is not ours was there, and serves nobody any more. Nothing can be tried on it again.
 type GoneError struct {
+	Why    string        // what it does with a new client, a sentence's second half
 	Script script.Script // the last that it was sent: if a request has ended it, it is among that; without steps nobody knows
 	err    error
 }
@@ -25,13 +26,16 @@ type LastSent struct {
 	in script.Script
 }
 
-// Gone returns the error for a server that could be reached before and cannot any more: a [*GoneError] if it is not ours.
+// Gone returns the error for a server that served its clients before and serves none any more: a [*GoneError] if it is not ours.
 func (c *Command) Gone(err error) error {
 	var start *StartError
-	if len(c.Args) > 0 || !errors.As(err, &start) || !start.Refused() {
+	if len(c.Args) > 0 || !errors.As(err, &start) {
 		return err
 	}
-	e := &GoneError{err: err}
+	e := &GoneError{err: err, Why: start.What}
+	if start.Refused() {
+		e.Why = "takes no connections"
+	}
 	if l := c.Last; l != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()

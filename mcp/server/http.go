@@ -65,7 +65,7 @@ func (s *Server) reach(c conn.HTTPConfig) {
 // has.
 func (s *Server) tryEvents(ctx context.Context, err error) bool {
 	var status *statusError
-	if !errors.As(err, &status) || s.reached.Events {
+	if !errors.As(err, &status) || s.reached.Events || s.settled {
 		return false
 	}
 	switch status.status {
@@ -151,9 +151,6 @@ func (e *statusError) Error() string {
 }
 
 func (e *statusError) Is(target error) bool { return target == errStatus }
-
-// Refusal returns the error for a server at whose address nobody listens.
-func (c *Command) Refusal(s *Server) *StartError { return c.refusedError(s) }
 
 // refusedError is for an address at which nobody listens.
 func (c *Command) refusedError(s *Server) *StartError {

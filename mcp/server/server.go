@@ -35,6 +35,7 @@ type Server struct {
 	frames    []conn.Frame
 	http      *conn.HTTP      // nil: over standard input and output
 	reached   conn.HTTPConfig // with http
+	settled   bool            // how it is reached is known, so that no other transport is tried
 	stateless bool            // requests stand by themselves
 	proc      *proc.Process   // nil: the process is not ours
 	home      *isolation.Home // what the process has for itself

@@ -1,7 +1,7 @@
 // Command plantedhttp is an MCP server over Streamable HTTP with one planted bug for each rule about HTTP. With -clean it has none,
 // and with -bug that one only.
 //
-//	plantedhttp -port 8080 [-clean] [-bug NAME] [-sse] [-stateless] [-mortal]
+//	plantedhttp -port 8080 [-clean] [-bug NAME] [-sse] [-stateless] [-mortal] [-closes] [-fails HOW -after N|-on TEXT]
 package main
 
 import (
@@ -58,6 +58,8 @@ func main() {
 	flag.BoolVar(&s.sse, "sse", false, "answer with event streams")
 	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, which has no handshake and no sessions")
 	flag.BoolVar(&s.mortal, "mortal", false, "end where a text has an unusual character")
+	failing := newFailing()
+	closes := flag.Bool("closes", false, "close each connection after an answer, without saying so in that")
 	flag.StringVar(&s.bug, "bug", "", "have only this bug: "+strings.Join(bugs, ", "))
 	flag.Parse()
 	if s.bug != "" && !slices.Contains(bugs, s.bug) {
@@ -71,13 +73,15 @@ func main() {
 	if !s.clean {
 		l = &careless{Listener: l}
 	}
-	h := &http.Server{Handler: s}
-	cutOnSignal(h)
+	failing.Handler = s
+	l = &listener{Listener: l, from: failing}
+	h := &http.Server{Handler: failing}
+	cutOnSignal(h, *closes)
 	log.Fatal(h.Serve(l))
 }
 
-// cutOnSignal closes all connections at each SIGUSR1.
-func cutOnSignal(h *http.Server) {
+// cutOnSignal closes all connections at each SIGUSR1, and those on which nothing is on if closes says so.
+func cutOnSignal(h *http.Server, closes bool) {
 	var mu sync.Mutex
 	open := map[net.Conn]bool{}
 	h.ConnState = func(c net.Conn, state http.ConnState) {
@@ -85,6 +89,9 @@ func cutOnSignal(h *http.Server) {
 		defer mu.Unlock()
 		if open[c] = true; state == http.StateClosed || state == http.StateHijacked {
 			delete(open, c)
+		}
+		if closes && state == http.StateIdle {
+			c.Close()
 		}
 	}
 	signals := make(chan os.Signal, 1)

@@ -15,22 +15,24 @@ import (
 // shownGone is how many of the last lines that a server was sent a finding shows.
 const shownGone = 16
 
-// goneFinding returns the finding that an error of a campaign is: a server that teasel has not started takes no connections any more.
+// goneFinding returns the finding that an error of a campaign is: a server that teasel has not started serves nobody any more.
 func goneFinding(err error) (f teasel.Finding, ok bool) {
-	var start *server.StartError
-	if !errors.As(err, &start) || !start.Running || !start.Refused() {
+	var gone *server.GoneError
+	if !errors.As(err, &gone) {
 		return f, false
 	}
-	f = teasel.Finding{Rule: judge.RuleGone, Severity: teasel.Critical, Subject: "(server)", Message: "The server takes no connections any more. It was not started by teasel, which cannot try again."}
-	in := script.NewShared("", script.SendText(session.PingLine))
-	var gone *server.GoneError
-	if errors.As(err, &gone) && len(gone.Script.Steps) > 0 {
+	f = teasel.Finding{Rule: judge.RuleGone, Severity: teasel.Critical, Subject: "(server)"}
+	in, after := script.NewShared("", script.SendText(session.PingLine)), ""
+	if len(gone.Script.Steps) > 0 {
 		in = gone.Script
-		f.Message = fmt.Sprintf("The server takes no connections any more after one of the last %d requests. It was not started by teasel, which cannot try again.", len(in.Steps))
+		if after = " after this request"; len(in.Steps) > 1 {
+			after = fmt.Sprintf(" after one of these %d requests", len(in.Steps))
+		}
 		for _, s := range in.Steps[max(0, len(in.Steps)-shownGone):] {
 			f.Detail += "> " + plain.Line(string(s.Line)) + "\n"
 		}
 	}
+	f.Message = fmt.Sprintf("The server serves nobody any more%s: of a new client, it %s. teasel has not started it, and cannot try again.", after, gone.Why)
 	if f.Input, err = (script.Codec{}).Encode(in); err != nil {
 		return f, false
 	}

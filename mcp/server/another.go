@@ -1,0 +1,21 @@
+package server
+
+import (
+	"context"
+	"errors"
+)
+
+// Refuses asks a server over HTTP for another session, on connections of its own, and returns why it gets none; nil: it gets one. The server
+// is as it was afterwards, but for what it keeps of sessions that have ended.
+func (c *Command) Refuses(ctx context.Context, s *Server) (why *StartError, err error) {
+	quick, reached := *c, s.reached
+	quick.StartTimeout, reached.Start = c.timeout(), 0
+	other := &Server{IDs: FirstID, Uninitialized: true, Unanswered: make(Unanswered), settled: true}
+	other.reach(reached)
+	defer other.Close()
+	_, err = quick.Initialize(ctx, other)
+	if errors.As(err, &why) {
+		err = nil
+	}
+	return why, err
+}
