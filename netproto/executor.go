@@ -45,25 +45,28 @@ type executor struct {
 	evidence  judge.Evidence
 	written   []byte // what was sent and received in this dialogue
 
-	said       int        // messages of the last dialogue
-	dialogues  uint64     // since the server was started
-	clean      bool       // the server has had no dialogue since then
-	down       bool       // it has to be started before the next dialogue
-	once       bool       // it has one conversation and ends, see once.go
-	baseline   conn.Usage // of the server when it was started, or looked at last
-	firstFiles int        // open files of the server when it was started
-	nextCount  uint64     // of its dialogues, before which they are counted again
-	unexamined int        // dialogues since we have looked what the server holds and how it is
-	thorough   int        // dialogues that are still to be judged in full
+	said        int        // messages of the last dialogue
+	dialogues   uint64     // since the server was started
+	connections int        // the same
+	sent        int        // messages since then, in dialogues that have ended
+	clean       bool       // the server has had no dialogue since then
+	down        bool       // it has to be started before the next dialogue
+	once        bool       // it has one conversation and ends, see once.go
+	baseline    conn.Usage // of the server when it was started, or looked at last
+	firstFiles  int        // open files of the server when it was started
+	nextCount   uint64     // of its dialogues, before which they are counted again
+	unexamined  int        // dialogues since we have looked what the server holds and how it is
+	thorough    int        // dialogues that are still to be judged in full
 
 	resetGroup int       // process group of the last reset; 0: there was none
 	beat       time.Time // of a connection that is kept: when it was kept alive last
 	unanswered int       // how often in vain
 
 	served         served
-	confirming     bool          // the next of them has to be
-	held, repeated uint64        // dialogues, and those that were held again to see what they leave behind
-	leaks          int           // dialogues that have shown a leak while nothing was being confirmed
+	confirming     bool   // the next of them has to be
+	held, repeated uint64 // dialogues, and those that were held again to see what they leave behind
+	leaks          int    // dialogues that have shown a leak while nothing was being confirmed
+	worn           map[ending]wear
 	longest        time.Duration // processor time that a dialogue has used which came to its end
 }
 
@@ -123,7 +126,7 @@ func (e *executor) renew(ctx context.Context) error {
 	if err := e.hangUpAll(); err != nil {
 		return err
 	}
-	e.dialogues, e.clean = 0, true
+	e.dialogues, e.connections, e.sent, e.clean = 0, 0, 0, true
 	reset := len(e.target.Reset) > 0 && (!e.down || e.server == nil)
 	if e.server != nil || reset || e.down { // a server of somebody else's goes on as it is
 		e.past.Clear()
@@ -158,6 +161,9 @@ func (e *executor) renew(ctx context.Context) error {
 func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
 	began := time.Now()
 	err := e.exec(ctx, in, o)
+	if err == nil && o.Exit == teasel.ExitCrash {
+		err = e.checkWorn(ctx, o)
+	}
 	o.Elapsed = time.Since(began)
 	return err
 }
@@ -255,6 +261,7 @@ const quickPart = 4
 func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observation) error {
 	v := &e.evidence
 	e.said = t.at + 1
+	e.sent += e.said
 	o.Messages += uint32(e.said)
 	if e.server != nil {
 		v.Output = e.server.Output()

@@ -117,6 +117,7 @@ func (t *talk) connect(ctx context.Context) error {
 		return t.unreachable(ctx, err)
 	}
 	e.link, t.fresh, t.asked = c, true, ""
+	e.connections++
 	e.session.Reset()
 	e.session.Begin(t.in)
 	t.note(judge.Turn{Reconnect: true})

@@ -38,6 +38,8 @@ type Evidence struct {
 	// Repeated is how often the dialogue had been held before on the same server, to see what it leaves behind, when the fault
 	// showed. Such a fault may come of what they have left, or of chance.
 	Repeated int
+	Worn     int            // messages after which it has ended, whatever they are; 0: it is not known to end so
+	Used     bool           // it had been sent much before: the message need not be to blame
 	Signal   syscall.Signal // that ended the server; 0: none
 	Status   int            // its exit status
 	Forked   bool           // it was a process that the server has forked, and the server goes on

@@ -127,6 +127,14 @@ func (e *Evidence) death(f teasel.Finding, r *report) teasel.Finding {
 	if e.Key != "" {
 		f.Group += " " + e.Key
 	}
+	if e.Signal == syscall.SIGPIPE { // of a client that has gone, whatever it had said
+		f.Subject = ""
+	}
+	f.Uncertain = e.Used
+	if e.Worn > 0 {
+		f.Subject, f.Group = "", f.Group+", worn"
+		f.Message = fmt.Sprintf("%s %s after %d messages, whatever they are: it does so too when a client that it answers comes again and again.", who, strings.TrimSuffix(how, ","), e.Worn)
+	}
 	return f
 }
 

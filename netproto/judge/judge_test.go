@@ -43,6 +43,17 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// A server that does not expect its client to go away is one finding, whatever the client had said.
+func TestBrokenPipe(t *testing.T) {
+	id := func(message string) string {
+		e := &judge.Evidence{Fault: judge.FaultDeath, Message: message, Signal: syscall.SIGPIPE, Closed: true}
+		return judge.Detect(&teasel.Observation{Exit: teasel.ExitCrash, Evidence: e})[0].ID()
+	}
+	if id("a") != id("b") {
+		t.Error("one fault is two findings")
+	}
+}
+
 // Bytes that nobody can print, and many of them, do not spoil what is written down.
 func TestTranscript(t *testing.T) {
 	e := judge.Evidence{Talk: []judge.Turn{{Reconnect: true}, {Sent: []byte("\x1b[2J")}, {Received: make([]byte, 5000), State: "open"}}}
