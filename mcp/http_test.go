@@ -85,7 +85,7 @@ func TestCleanHTTP(t *testing.T) {
 	for _, tt := range []struct {
 		name, flags string
 		stateless   bool
-	}{{"json", "-sse=false", false}, {"events", "-sse", false}, {"stateless", "-stateless", true}, {"stateless events", "-stateless -sse", true}} {
+	}{{"json", "-sse=false", false}, {"closes", "-sse=false -closes", false}, {"closes events", "-sse -closes", false}, {"events", "-sse", false}, {"stateless", "-stateless", true}, {"stateless events", "-stateless -sse", true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			h := &hunt{command: append([]string{server, "-port", "{port}", "-clean"}, strings.Fields(tt.flags)...), url: plantedURL, stateless: tt.stateless, seed: 2, runs: shorter(t, 20_000)}

@@ -43,6 +43,7 @@ type Message struct {
 	// waits for its response.
 	Apart bool
 	Cut   bool // over HTTP, its connection is closed as soon as it is written
+	Fresh bool // over HTTP, its connection is a new one: that this is closed without a response is the message's doing
 }
 
 // A Frame is one message from the server, or the end of an exchange.
@@ -60,7 +61,7 @@ type Frame struct {
 // The statuses of exchanges whose connection the server has closed without a response.
 const (
 	NoResponse  = -1
-	MaybeUnread = -2 // the connection had rested so long that the server may have closed it before it read the message
+	MaybeUnread = -2 // the connection had carried others, so that the server may have closed it before it read the message
 )
 
 // The ways in which a connection fails that are the server's.

@@ -44,7 +44,7 @@ func (c *HTTP) request(m *Message) *request {
 		b = append(append(b, line...), "\r\n"...)
 	}
 	b = append(append(b, "\r\n"...), c.body...)
-	return &request{method: method, bytes: b, once: m.Head != "" || m.Cut, cut: m.Cut, apart: m.Apart || method == "GET"}
+	return &request{method: method, bytes: b, once: m.Head != "" || m.Cut, cut: m.Cut, fresh: m.Fresh, apart: m.Apart || method == "GET"}
 }
 
 // Head is what a [Message.Head] says.

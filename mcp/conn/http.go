@@ -61,7 +61,8 @@ type HTTP struct {
 	body    []byte // of a message that goes on
 	unsent  atomic.Int32
 	heard   atomic.Bool // the server has been reached
-	numbers int64       // of exchanges that were given out
+	habit   habit
+	numbers int64 // of exchanges that were given out
 	total   int64
 	ended   error // why nothing more comes; nil: something may
 }
@@ -101,6 +102,7 @@ type request struct {
 	apart    bool
 	forsaken bool               // it was released before it had a link
 	cut      bool               // the connection is closed as soon as it is written
+	fresh    bool               // the connection is a new one
 	released time.Time          // when it was, if it has a link, or was given one; zero: it was not
 	cancel   context.CancelFunc // gives it up; nil: it has no link
 	wrote    time.Time          // when

@@ -25,7 +25,8 @@ type link struct {
 	source io.LimitedReader // conn
 	reader *bufio.Reader    // of source
 	held   bool             // what is read now has a place in [HTTP.large]
-	rested time.Time        // the last exchange on conn was over; zero: there was none
+	used   bool             // conn has carried a request and its response
+	mute   bool             // nothing came of conn in the place of a response
 	keep   func() bool      // has conn not be closed by the end of a job
 }
 
@@ -37,7 +38,6 @@ type job struct {
 
 const (
 	dialEvery = 20 * time.Millisecond  // a server that does not listen yet is tried again
-	restTime  = 2 * time.Second        // servers keep a connection at least so long that nothing is on
 	maxHead   = 1 << 18                // bytes, of the head of a response and of all that come before it
 	endTime   = 500 * time.Millisecond // the most that a process takes to end after its connections, or a server to end a session
 )
@@ -65,17 +65,17 @@ func (l *link) exchange(ctx context.Context, r *request) bool {
 	res, err := l.respond(ctx, r)
 	if err == nil {
 		err = l.pass(ctx, r, res)
-		if r.once || res.Close || err != nil || !l.keep() {
+		if r.once || res.Close || err != nil || !l.keep() || l.http.habit.closes() {
 			l.hangUp()
 		}
 		if err == nil {
-			l.rested = time.Now()
+			l.used = true
 			return true
 		}
 	}
 	l.forget()
 	f := Frame{Status: NoResponse, Err: err}
-	if res == nil && !l.rested.IsZero() && time.Since(l.rested) > restTime {
+	if res == nil && l.used && l.mute {
 		f.Status = MaybeUnread
 	}
 	l.hangUp()
@@ -104,7 +104,12 @@ func (l *link) respond(ctx context.Context, r *request) (*http.Response, error) 
 			l.http.unsent.Add(-1)
 		}
 	}()
-	if r.cut || l.conn != nil && (l.reader.Buffered() > 0 || l.conn.stale()) { // what waits on a connection would be lost with one that is cut
+	switch {
+	case l.conn == nil:
+	case l.reader.Buffered() > 0 || l.conn.stale():
+		l.http.habit.closed.Add(1)
+		l.hangUp()
+	case r.cut || r.fresh: // what waits on a connection would be lost with one that is cut
 		l.hangUp()
 	}
 	for {
@@ -126,7 +131,11 @@ func (l *link) respond(ctx context.Context, r *request) (*http.Response, error) 
 		case err == nil && r.cut:
 			return nil, errCut
 		case err == nil:
-			return l.head(r)
+			res, err := l.head(r)
+			if used && err == nil {
+				l.http.habit.kept.Add(1)
+			}
+			return res, err
 		case n > 0:
 			return l.refusal(r, err)
 		case !used, ctx.Err() != nil:
@@ -153,6 +162,7 @@ func (l *link) head(r *request) (*http.Response, error) {
 	defer func() { l.source.N = math.MaxInt64 }()
 	for {
 		res, err := http.ReadResponse(l.reader, &http.Request{Method: r.method})
+		l.mute = err != nil && l.source.N == maxHead
 		if err != nil && l.source.N <= 0 {
 			err = ErrFlood
 		}
@@ -169,7 +179,7 @@ func (l *link) connect(ctx context.Context) error {
 		conn, err := dial(ctx, &c.cfg)
 		if err == nil {
 			c.heard.Store(true)
-			l.rested = time.Time{}
+			l.used, l.mute = false, false
 			l.conn, l.source.R = &socket{conn}, conn
 			l.reader = bufio.NewReaderSize(&l.source, 1<<14)
 			return nil

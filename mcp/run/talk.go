@@ -297,6 +297,7 @@ func (k *talk) transmit(i int, instead []byte, asked *script.Question) bool {
 	}
 	m := s.Message(raw, said)
 	m.More, m.Head, m.Cut = step.NoNewline, x.Head(step.Head), step.Close
+	m.Fresh = k.alone && step.Times <= 1
 	exchange := s.Send(m)
 	if n := k.e.target.Called; n != nil && p.topic.Method == "tools/call" && p.topic.Name != "" {
 		n.Add(1)
