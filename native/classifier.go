@@ -56,10 +56,30 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 			r.Fault = triage.Panic
 		}
 	}
+	if r.Fault == triage.Exit {
+		exception(r, c.Report)
+	}
 	reader(&w.symbols).Refine(r, c.Report, "")
 	c.set(r)
 	o.Detail, o.Evidence = c.sentence(r), c
 	return c
+}
+
+// exception reads what the runtime of another language has written of an exception that nobody has caught, for which it has ended the
+// program.
+func exception(r *triage.Report, stderr string) {
+	c, found := triage.LastCrash([]byte(stderr), true)
+	if !found || c.Logged() || c.Sanitizer || len(c.Stack) == 0 {
+		return
+	}
+	switch c.Language {
+	case triage.C, triage.Go, triage.Rust:
+		return
+	}
+	*r = c.Report
+	if rule(kind+string(r.Fault)) == nil { // an assertion is an exception too
+		r.Fault = triage.Exception
+	}
 }
 
 // wordless reports whether nothing says where a signal has ended the program.

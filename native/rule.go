@@ -26,6 +26,7 @@ const (
 	ruleTrap          = "native/trap"
 	ruleAbort         = "native/abort"
 	rulePanic         = "native/panic"
+	ruleException     = "native/exception"
 	ruleMemory        = "native/out-of-memory"
 	ruleRace          = "native/data-race"
 	ruleLocks         = "native/lock-order-inversion"
@@ -71,6 +72,8 @@ var rules = [...]teasel.Rule{
 		Help: "The program aborted: an assertion failed, an exception was not caught, or abort was called."},
 	{ID: rulePanic, Severity: teasel.Medium, Title: "panic",
 		Help: "A Rust program panicked: an index out of bounds, an integer that overflowed, an unwrap of None, an assertion that failed. Programs are built for fuzzing with checks for overflow, which many release builds leave out: there the value wraps instead. Return an error for input that is wrong."},
+	{ID: ruleException, Severity: teasel.Medium, Title: "exception",
+		Help: "A program in Python, Java, JavaScript or another language with exceptions ended since nobody caught one. It counts if its exit status is one of --crash-exit, for Python and Java 1: many programs end so on purpose. Catch it, or check the input first."},
 	{ID: ruleMemory, Severity: teasel.Medium, Title: "out of memory",
 		Help: "The program needed more memory than the limit. Check sizes that come from the input before they are allocated. --memory-limit sets the limit."},
 	{ID: ruleRace, Severity: teasel.Medium, Title: "data race",

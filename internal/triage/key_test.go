@@ -69,6 +69,44 @@ func TestKeyOfTwoBugs(t *testing.T) {
 	}
 }
 
+// TestKeyOfExceptions: one line may raise exceptions of several types, which are several bugs; their texts are none of the bug.
+func TestKeyOfExceptions(t *testing.T) {
+	for _, tt := range []struct {
+		fault         Fault
+		message, want string
+	}{
+		{Abort, "terminate called after throwing an instance of 'std::out_of_range': no 'a' in here", "std::out_of_range"},
+		{Abort, "terminate called after throwing an instance of 'std::out_of_range'", "std::out_of_range"},
+		{Abort, "terminate called after throwing an instance of 'int': 7", "int"},
+		{Abort, "terminate called without an active exception", ""},
+		{Abort, "terminating due to uncaught exception of type std::runtime_error: of type x: y", "std::runtime_error"},
+		{Abort, "terminating with uncaught exception of type app::Error", "app::Error"},
+		{Abort, "while it handled an exception of type 'app::Error'", "app::Error"},
+		{Abort, "t: a.c:9: int f(): Assertion `type: x' failed.", ""},
+		{Exception, "KeyError: 'a'", "KeyError"},
+		{Exception, "KeyError", "KeyError"},
+		{Exception, "app.errors.Broken: it is: broken", "app.errors.Broken"},
+		{Exception, "java.lang.IllegalStateException: no", "java.lang.IllegalStateException"},
+		{Exception, "Uncaught TypeError: a is null", "TypeError"},
+		{Exception, "TypeError [ERR_INVALID_ARG_TYPE]: The", "TypeError [ERR_INVALID_ARG_TYPE]"},
+		{Exception, "undefined method 'a' for nil (NoMethodError)", ""},
+		{Exception, "", ""},
+	} {
+		r := Report{Fault: tt.fault, Message: tt.message, Stack: stackOf("f:3 main:1")}
+		without := Report{Fault: tt.fault, Stack: r.Stack}
+		want := without.Key()
+		if tt.want != "" {
+			want += ", " + tt.want
+		}
+		if tt.fault == Abort && strings.Contains(tt.message, "Assertion") {
+			want = "f:3"
+		}
+		if got := r.Key(); got != want {
+			t.Errorf("%s: key %q, want %q", tt.message, got, want)
+		}
+	}
+}
+
 // TestPlaceOfRecursion: an access has one place, however deeply the input is nested.
 func TestPlaceOfRecursion(t *testing.T) {
 	once, twice := Report{Fault: HeapOverflow, Stack: stackOf("item:4 list:8 main:1")}, Report{Fault: UseAfterFree, Stack: stackOf("item:4 list:8 item:5 list:8 main:1")}

@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -30,7 +31,8 @@ const keyFrames = 3
 
 // Key returns a name of the bug: the innermost three functions of the program itself, the first with its line, where a recursion
 // counts as if it had not called itself. Of a fault that its line identifies, such as a failed assertion, it is the innermost
-// function alone, whoever has called it. It returns "" if none is known.
+// function alone, whoever has called it. The type of an exception is part of the name: one line may raise several. It returns "" if no
+// function is known.
 func (r *Report) Key() string {
 	if r.Fault == Recursion {
 		if cycle := r.Stack.cycle(); len(cycle) > 0 {
@@ -45,7 +47,33 @@ func (r *Report) Key() string {
 		}
 		parts = append(parts, name)
 	}
-	return strings.Join(parts, " < ")
+	key := strings.Join(parts, " < ")
+	if raised := r.exception(); raised != "" && key != "" {
+		key += ", " + raised
+	}
+	return key
+}
+
+var (
+	// The type in the message of an exception: what C++'s libraries and our runtime say of one that nobody has caught or that is handled, and
+	// what runtimes of other languages begin with.
+	thrownType = regexp.MustCompile(`(?:throwing an instance of|exception of type) (?:'([^']+)'|(\S.*?)(?:: .*)?$)`)
+	raisedType = regexp.MustCompile(`^(?:Uncaught )?((?:[\p{L}_$][\w$]*(?:\.|::))*[\p{L}_$][\w$]*(?: \[\w+\])?)(?::|$)`)
+)
+
+// exception returns the type of the exception that nobody has caught; "": it is none, or the type is not known.
+func (r *Report) exception() string {
+	switch r.Fault {
+	case Abort:
+		if m := thrownType.FindStringSubmatch(r.Message); m != nil {
+			return cmp.Or(m[1], m[2])
+		}
+	case Exception:
+		if m := raisedType.FindStringSubmatch(r.Message); m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 // keyed returns the frames whose functions are in the key.

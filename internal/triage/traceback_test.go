@@ -12,12 +12,12 @@ func TestTraceback(t *testing.T) {
 		cause  = "\nThe above exception was the direct cause of the following exception:\n\n"
 	)
 	for _, test := range []struct{ name, text, message, key string }{
-		{"plain", "listening\n" + plain + "bye\n", "KeyError: 1", "handle:9 < <module>"},
-		{"in the library", json, "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "parse:7"},
-		{"two", json + "noise\n" + plain, "KeyError: 1", "handle:9 < <module>"},
-		{"while handled", plain + during + json, "KeyError: 1", "handle:9 < <module>"},
-		{"chain of three", "noise\n" + plain + cause + json + during + json, "KeyError: 1", "handle:9 < <module>"},
-		{"a package", "Traceback (most recent call last):\n  File \"/usr/lib/python3/dist-packages/aiohttp/web.py\", line 5, in go\n    f()\nValueError\n", "ValueError", "go:5"},
+		{"plain", "listening\n" + plain + "bye\n", "KeyError: 1", "handle:9 < <module>, KeyError"},
+		{"in the library", json, "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "parse:7, json.decoder.JSONDecodeError"},
+		{"two", json + "noise\n" + plain, "KeyError: 1", "handle:9 < <module>, KeyError"},
+		{"while handled", plain + during + json, "KeyError: 1", "handle:9 < <module>, KeyError"},
+		{"chain of three", "noise\n" + plain + cause + json + during + json, "KeyError: 1", "handle:9 < <module>, KeyError"},
+		{"a package", "Traceback (most recent call last):\n  File \"/usr/lib/python3/dist-packages/aiohttp/web.py\", line 5, in go\n    f()\nValueError\n", "ValueError", "go:5, ValueError"},
 		{"cut off", plain[:len(plain)-len("KeyError: 1\n")], "", ""},
 		{"none", "Traceback of the user's\n", "", ""},
 	} {
