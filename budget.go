@@ -106,6 +106,9 @@ const (
 // result slower to minimise.
 var historyLengths = [...]int{3, 12, 128, 1024}
 
+// maxStoredHistory is how many bytes of what the target had run are stored with an unconfirmed finding.
+const maxStoredHistory = 256 << 10
+
 // mostTogether is how many of these are also sent at once: more are hardly ever in flight.
 const mostTogether = 129
 

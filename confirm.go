@@ -9,7 +9,7 @@ import (
 // input simpler. From the moment it is reproduced, stopping the job loses nothing but simplicity.
 func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 	j := &job[T]{name: "find " + f.Rule, urgency: int(f.Severity)}
-	j.result = result[T]{outcome: outcomeUnconfirmed, finding: f}
+	j.result, j.history = result[T]{outcome: outcomeUnconfirmed, finding: f}, history
 	j.request.class = classConfirm
 	j.run = func(q *requester[T], r *result[T]) {
 		p := &reproducer[T]{q: q, r: r, id: f.ID(), tries: tries, class: classConfirm}

@@ -82,6 +82,7 @@ type Finding struct {
 	Static      bool     `json:"static,omitempty"`    // it was read from what the target says of itself and depends on no input: it counts as reproduced without another execution
 	Input       []byte   `json:"-"`                   // the encoded simplest input that reproduces it
 	Original    []byte   `json:"-"`                   // the encoded input that it was first seen with
+	History     [][]byte `json:"-"`                   // of one that is unconfirmed, the encoded inputs that the target had run, oldest first, Original the last; nil: that is not known, or has no part in it
 	Complexity  float64  `json:"-"`                   // of Input, as the mutator measures it; 0: unknown, as when it comes from disk
 	Stable      int      `json:"stable"`
 	Tries       int      `json:"tries"` // it was reproduced Stable times out of Tries; 0 of an unconfirmed finding: there was no time to try

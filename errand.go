@@ -10,11 +10,10 @@ import (
 // The finding is confirmed if the worker's detectors report one with the same [Finding.ID]. If its input or history cannot be decoded, it is
 // reported as unconfirmed.
 type Errand struct {
-	ID      uint64   // of the errand, given by [Hub.Errand]
-	Finding Finding  // with the encoded input to confirm
-	History [][]byte // encoded inputs that the target had run before, oldest first
-	Worker  int      // number of the worker that died; -1: none did
-	Deaths  int      // workers that have died with this errand
+	ID      uint64  // of the errand, given by [Hub.Errand]
+	Finding Finding // with the encoded input to confirm, and the history that it is tried with
+	Worker  int     // number of the worker that died; -1: none did
+	Deaths  int     // workers that have died with this errand
 }
 
 // errandDeaths is how many workers may die with an errand before its finding is reported as unconfirmed.

@@ -9,8 +9,8 @@ import (
 func takes() teasel.News { return teasel.News{Errands: true} }
 
 func fatal(group string) teasel.Errand {
-	return teasel.Errand{Worker: 1, History: [][]byte{[]byte("before")},
-		Finding: teasel.Finding{Rule: "exit", Severity: teasel.High, Group: group, Input: []byte("deadly " + group), Occurrences: 1}}
+	return teasel.Errand{Worker: 1,
+		Finding: teasel.Finding{History: [][]byte{[]byte("before")}, Rule: "exit", Severity: teasel.High, Group: group, Input: []byte("deadly " + group), Occurrences: 1}}
 }
 
 // errandHub has workers 0 and 1, and an errand on which worker 1 died.
@@ -38,7 +38,7 @@ func TestErrand(t *testing.T) {
 		t.Errorf("a worker that takes none gets %v", got)
 	}
 	got := publish(t, zero, takes()).Errands
-	if len(got) != 1 || string(got[0].Finding.Input) != "deadly a" || len(got[0].History) != 1 || got[0].ID == 0 {
+	if len(got) != 1 || string(got[0].Finding.Input) != "deadly a" || len(got[0].Finding.History) != 1 || got[0].ID == 0 {
 		t.Fatalf("got %+v", got)
 	}
 	if err := h.Errand(fatal("b")); err != nil {
@@ -125,8 +125,8 @@ func TestUndecodableErrand(t *testing.T) {
 	leaks(t)
 	h := &teasel.Hub{}
 	for _, e := range []struct{ group, input, history string }{{"a", "bad input", "good"}, {"b", "good", "bad history"}} {
-		if err := h.Errand(teasel.Errand{Worker: 1, History: [][]byte{[]byte(e.history)},
-			Finding: teasel.Finding{Rule: "exit", Severity: teasel.High, Group: e.group, Input: []byte(e.input)}}); err != nil {
+		if err := h.Errand(teasel.Errand{Worker: 1,
+			Finding: teasel.Finding{History: [][]byte{[]byte(e.history)}, Rule: "exit", Severity: teasel.High, Group: e.group, Input: []byte(e.input)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -379,6 +379,9 @@ func (h *Hub) unconfirmed(f *Finding) {
 	}
 	if h.findings.addUnconfirmed(f) {
 		h.announce(EventUnconfirmed, f)
+		if f.Unsaved == "" {
+			f.History = nil // the reporters have it
+		}
 		h.findings.notConfirmed[f.ID()] = *f
 	}
 }

@@ -81,6 +81,7 @@ type job[T any] struct {
 	stage  int          // that made them
 	froms  []origin[T]  // a bisection's, by input of its requests; nil: all are of parent and stage
 
+	history    []T       // of a find job: what the target had run, its input the last
 	reserved   []Feature // by a keep job, see Worker.reserve
 	complexity float64   // of its input
 

@@ -143,9 +143,9 @@ func (w *Worker[T]) decodeErrand(e *Errand) (in T, history []T, err error) {
 	if in, err = w.codec.Decode(e.Finding.Input); err != nil {
 		return in, nil, fmt.Errorf("decoding its input: %w", err)
 	}
-	history = make([]T, len(e.History))
+	history = make([]T, len(e.Finding.History))
 	for i := range history {
-		if history[i], err = w.codec.Decode(e.History[i]); err != nil {
+		if history[i], err = w.codec.Decode(e.Finding.History[i]); err != nil {
 			return in, nil, fmt.Errorf("decoding input %d of its history: %w", i, err)
 		}
 	}

@@ -154,7 +154,7 @@ func (w *Worker[T]) start(j *job[T]) error {
 	// Of the jobs that are drained, bisections and calibrations may come upon new findings, which are confirmed too. What confirming
 	// comes upon is not: it might go on without end.
 	if q := w.request; w.draining && (q == nil || q.class != classBisect && q.class != classKeep) {
-		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
+		w.unconfirmed(j)
 		return nil
 	}
 	w.begin(j)
@@ -181,6 +181,7 @@ func (w *Worker[T]) findJob(in T, history []T, f Finding) *job[T] {
 	if budget == 0 {
 		budget = defaultMinimize
 	}
+	f.History = nil
 	return findJob(in, history, f, w.c.tries(), max(budget, 0))
 }
 
@@ -303,6 +304,22 @@ func (w *Worker[T]) found(f Finding, names []string) {
 	w.news.Findings = append(w.news.Findings, f)
 }
 
+// unconfirmed adds the finding of a job to the news, with what the target had run, so that it can be tried with that later.
+func (w *Worker[T]) unconfirmed(j *job[T]) {
+	f, size := j.finding, 0
+	if _, ok := w.mut.(Joiner[T]); ok && !f.Alone && len(j.history) > 1 {
+		for i := len(j.history) - 1; i >= 0; i-- {
+			data, err := w.codec.Encode(j.history[i])
+			if size += len(data); err != nil || size > maxStoredHistory {
+				break
+			}
+			f.History = append(f.History, slices.Clone(data))
+		}
+		slices.Reverse(f.History)
+	}
+	w.news.Unconfirmed = append(w.news.Unconfirmed, f)
+}
+
 // finish handles the result of a job that has ended. It is called once for each job.
 func (w *Worker[T]) finish(j *job[T]) error {
 	switch {
@@ -320,7 +337,7 @@ func (w *Worker[T]) finish(j *job[T]) error {
 		}
 		return j.err
 	case j.outcome == outcomeUnconfirmed:
-		w.news.Unconfirmed = append(w.news.Unconfirmed, j.finding)
+		w.unconfirmed(j)
 	case j.outcome == outcomeFound && j.version == 0: // stopped before it was published
 		w.found(j.finding, j.names)
 	}

@@ -103,6 +103,7 @@ func (f *FindingFile) text() ([]byte, error) {
 	if fd.Original != nil {
 		w.input("original", fd.Original)
 	}
+	w.inputs("history", fd.History)
 	w.b.WriteString("\n}\n")
 	return w.b.Bytes(), w.failed
 }
@@ -143,6 +144,19 @@ func (w *findingWriter) optional(n, s string) {
 func (w *findingWriter) input(n string, data []byte) {
 	w.name(n)
 	w.b.Write(InputText(data))
+}
+
+// inputs writes inputs, a line each, unless there are none.
+func (w *findingWriter) inputs(n string, all [][]byte) {
+	if len(all) == 0 {
+		return
+	}
+	w.name(n)
+	for i, data := range all {
+		w.b.WriteString([...]string{"[\n    ", ",\n    "}[min(i, 1)])
+		w.b.Write(InputText(data))
+	}
+	w.b.WriteString("\n  ]")
 }
 
 // InputText returns how an input stands in a finding's file: verbatim when reading the file gives the same bytes
@@ -226,6 +240,11 @@ func parseFinding(path string, data []byte) (f FindingFile, wrong *Problem) {
 			return r.input(&f.Finding.Input)
 		case name == "original":
 			return r.input(&f.Finding.Original)
+		case name == "history":
+			return r.array("a list of inputs", func() bool {
+				f.Finding.History = append(f.Finding.History, nil)
+				return r.input(&f.Finding.History[len(f.Finding.History)-1])
+			})
 		}
 		return r.skip() // of a later version
 	})

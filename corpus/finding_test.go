@@ -58,13 +58,13 @@ func TestFindingInputs(t *testing.T) {
 		{"[" + deep + "]", false},
 	}
 	check := func(in []byte) []byte {
-		f := FindingFile{Kind: "k", Finding: teasel.Finding{Rule: "r", Severity: teasel.Low, Input: in, Original: in}}
+		f := FindingFile{Kind: "k", Finding: teasel.Finding{Rule: "r", Severity: teasel.Low, Input: in, Original: in, History: [][]byte{[]byte("{}"), in}}}
 		text, err := f.text()
 		if err != nil || !utf8.Valid(text) {
 			t.Errorf("%.60q: written as %.80q, %v", in, text, err)
 		}
 		got, wrong := parseFinding("f.json", text)
-		if wrong != nil || !bytes.Equal(got.Finding.Input, in) || !bytes.Equal(got.Finding.Original, in) {
+		if wrong != nil || !bytes.Equal(got.Finding.Input, in) || !bytes.Equal(got.Finding.Original, in) || len(got.Finding.History) != 2 || !bytes.Equal(got.Finding.History[1], in) {
 			t.Errorf("%.60q: got %.60q and %.60q, %v", in, got.Finding.Input, got.Finding.Original, wrong)
 		}
 		return text

@@ -359,9 +359,9 @@ func (l *Link) Find(ctx context.Context, f *corpus.FindingFile) error {
 	if err != nil {
 		return err
 	}
-	if len(text) > l.most() && f.Finding.Original != nil { // the simplest input is what matters
+	if len(text) > l.most() && (f.Finding.Original != nil || f.Finding.History != nil) { // the simplest input is what matters
 		short := *f
-		short.Finding.Original = nil
+		short.Finding.Original, short.Finding.History = nil, nil
 		return l.Find(ctx, &short)
 	}
 	id := f.Finding.ID()

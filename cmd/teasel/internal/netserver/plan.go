@@ -68,20 +68,8 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if schedulers != nil {
 		p.Campaign.NewScheduler = schedulers
 	}
-	p.StuckNote = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
-	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
-	if target.Model != nil {
-		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
-	}
-	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
-	p.Gone = goneFinding
-	p.Introduce, p.DryRun, p.Sandbox = p.introduce, p.dryRun, about.sandbox(target.Scratch)
-	p.Complete = func(run *report.Run) {
-		s := &run.Summary
-		if target.Model != nil && len(target.Model.Responses) > 0 && target.Understood.Load() == 0 && len(s.Findings)+len(s.Unconfirmed) == 0 && p.Campaign.Resume == nil {
-			run.Untested = fmt.Sprintf("No response of the server is one that the model of %s expects.", cmp.Or(target.Model.Title, target.Model.ID))
-		}
-	}
+	p.describe(o, target)
+	p.Gone, p.Introduce, p.DryRun, p.Sandbox = goneFinding, p.introduce, p.dryRun, about.sandbox(target.Scratch)
 	p.Meta.Crashes, p.Meta.Hangs = netproto.CrashRules(), netproto.HangRules()
 	if len(o.Command) == 0 {
 		p.Meta.Name = o.Connect
@@ -91,6 +79,22 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		return nil, err
 	}
 	return &p.Plan, nil
+}
+
+// describe has the campaign say what may be wrong with a server that does not answer as it is to.
+func (p *plan) describe(o *options, target netproto.Target) {
+	p.StuckNote = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
+	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
+	if target.Model != nil {
+		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
+	}
+	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
+	p.Complete = func(run *report.Run) {
+		s := &run.Summary
+		if target.Model != nil && len(target.Model.Responses) > 0 && target.Understood.Load() == 0 && len(s.Findings)+len(s.Unconfirmed) == 0 && p.Campaign.Resume == nil {
+			run.Untested = fmt.Sprintf("No response of the server is one that the model of %s expects.", cmp.Or(target.Model.Title, target.Model.ID))
+		}
+	}
 }
 
 // connection takes from a model where the server listens and whether connections are kept, unless the user has said so.

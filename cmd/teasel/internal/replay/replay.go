@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
@@ -59,6 +61,9 @@ func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFil
 			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))
 		}
 	}
+	if shown, err := r.reproAfter(ctx, w, ex, f, tries); shown || err != nil {
+		return err
+	}
 	fmt.Fprintf(w, "not reproduced in %s\n", Tries(tries))
 	if len(others) > 0 {
 		fmt.Fprintf(w, "but something else was: %s\n", plain.Line(others[0]))
@@ -67,6 +72,43 @@ func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFil
 		}
 	}
 	return nil
+}
+
+// historyLengths are with how many of the inputs that the target had run the last of them is tried: few first, since the cause mostly ran
+// shortly before.
+var historyLengths = [...]int{4, 13, 129, math.MaxInt}
+
+// reproAfter runs the input of an unconfirmed finding behind more and more of what the target had run before. It reports whether that has shown
+// the finding, with the error for that.
+func (r *Runner[T]) reproAfter(ctx context.Context, w io.Writer, ex teasel.Executor[T], f *corpus.FindingFile, tries int) (bool, error) {
+	join, ok := r.Mutator.(teasel.Joiner[T])
+	var ran []T
+	for i, data := range f.Finding.History {
+		in, err := r.Codec.Decode(data)
+		if err != nil {
+			return false, exit.Usage("", "reading input %d of the finding's history: %w", i+1, err)
+		}
+		ran = append(ran, in)
+	}
+	used := 1
+	for _, most := range historyLengths {
+		n := min(most, len(ran))
+		if !ok || n <= used {
+			continue
+		}
+		used = n
+		fs, _, err := teasel.Replay(ctx, ex, r.Detectors, join.Join(ran[len(ran)-n:]))
+		if err != nil {
+			return false, exit.InterruptedOr(ctx, err)
+		}
+		for i := range fs {
+			if f.Finding.Matches(&fs[i]) {
+				fmt.Fprintf(w, "not by itself, but behind %s that the target had run before\n", noun.Count(n-1, "input", "inputs"))
+				return true, Shown(w, &fs[i], 1, 1)
+			}
+		}
+	}
+	return false, nil
 }
 
 // Heading is a finding in one line.

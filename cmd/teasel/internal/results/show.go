@@ -167,6 +167,9 @@ func showFinding(w io.Writer, f *corpus.FindingFile, path string) {
 	if more > 0 {
 		fmt.Fprintf(w, "... and %d bytes more: teasel show --input %s\n", more, plain.Quote(path))
 	}
+	if n := len(x.History) - 1; n > 0 {
+		fmt.Fprintf(w, "\nthe target had run %s before, which are in the file: teasel repro tries them too\n", noun.Count(n, "other input", "other inputs"))
+	}
 	fmt.Fprintf(w, "\nreproduce it: teasel repro %s\n", plain.Quote(path))
 	k, _ := kinds.Of(f.Kind, "")
 	if c := k.Command(f.Target, x, path); c != "" {
