@@ -65,6 +65,38 @@ NOT SAVED high  mcp/u  s: m
 	}
 }
 
+// What has an end says how far it is, and what speaks in messages how many are sent.
+func TestLinesOfABeginning(t *testing.T) {
+	var b bytes.Buffer
+	l := NewLines(&b, Options{Every: time.Second})
+	at := func(seconds int, set func(s *teasel.Stats)) teasel.Event {
+		e := progress(seconds, uint64(100*seconds))
+		set(&e.Stats)
+		return e
+	}
+	tell(t, l,
+		at(1, func(s *teasel.Stats) { s.Seeds, s.SeedsRun = 300, 0 }),
+		at(3, func(s *teasel.Stats) { s.Seeds, s.SeedsRun = 300, 100 }),
+		at(4, func(s *teasel.Stats) {
+			s.Seeds, s.SeedsRun, s.Messages = 300, 300, 4000
+			s.Stages = append(s.Stages, teasel.StageStats{Name: "first-pass", Executions: 12, Planned: 400})
+		}),
+		at(6, func(s *teasel.Stats) { s.Messages = 10000 }),
+		teasel.Event{Kind: teasel.EventUnconfirmed, Finding: teasel.Finding{Rule: "mcp/y", Subject: "s", Message: "m", Tries: 1}})
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	want := `#100  1s  100/s  seeds 0 of 300  corpus 57  features 321  findings 0  memory 50 MB
+#300  3s  100/s  seeds 100 of 300, about 4s left  corpus 57  features 321  findings 0  memory 50 MB
+#400  4s  100/s  messages 4000/s  first-pass 12 of 400  corpus 57  features 321  findings 0  memory 50 MB
+#600  6s  100/s  messages 3000/s  corpus 57  features 321  findings 0  memory 50 MB
+seen, and not reproduced in the only try: mcp/y  s: m
+`
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", &b, want)
+	}
+}
+
 type stuck struct{ release chan struct{} }
 
 func (w stuck) Write(p []byte) (int, error) {

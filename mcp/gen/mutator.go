@@ -80,7 +80,7 @@ func newMutator(b *material, p Profile) *Mutator {
 	return &Mutator{
 		e: editor{
 			b: b, adversarial: p.Adversarial,
-			havoc:  mutate.Bytes{MaxOps: 4, Dictionary: b.Dictionary, Weights: p.ByteWeights},
+			havoc:  mutate.Bytes{MaxOps: 4, Dictionary: b.Dictionary, Weights: p.ByteWeights, BitRatio: p.BitRatio, ByteRatio: p.ByteRatio},
 			values: mutate.JSONTree{MaxBytes: maxValue, Dictionary: b.Dictionary},
 			large:  mutate.JSONTree{MaxBytes: maxLarge, Dictionary: b.Dictionary},
 		},

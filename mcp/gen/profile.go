@@ -12,6 +12,8 @@ type Profile struct {
 	Name        string
 	Weights     map[Mutation]int        // instead of [Mutation.Weight]; 0 switches one off
 	ByteWeights map[mutate.Operator]int // of the mutations of the bytes of a line; 0 switches one off
+	BitRatio    float64                 // share of bits that [mutate.OpBitFlips] inverts; 0: 1 %
+	ByteRatio   float64                 // share of bytes that [mutate.OpByteFlips] replaces; 0: 5 %
 	Stack       int                     // mutations on top of each other, at most
 	MutateRatio float64                 // share of mutants that are made from a testcase, the rest is made from nothing; negative: none
 	Adversarial int                     // percentage of generated arguments that are hostile; another 30 are in part

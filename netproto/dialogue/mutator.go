@@ -40,6 +40,8 @@ type Mutator struct {
 	Bytes *mutate.Bytes
 	// BitRatio is the share of bits that the inversion of bits inverts, where Bytes is nil. 0: 1 %.
 	BitRatio float64
+	// ByteRatio is the share of bytes that the replacement of bytes replaces, where Bytes is nil. 0: 5 %.
+	ByteRatio float64
 	// Dictionary is where tokens come from. nil: none.
 	Dictionary *mutate.Dictionary
 	// Fields are the fields that may be changed, as paths such as publish.body.topic, * standing for any message. What follows
@@ -75,7 +77,7 @@ var (
 // Clone returns a mutator of the same settings for another worker. They share the model and the dictionary.
 func (m *Mutator) Clone() *Mutator {
 	c := &Mutator{Model: m.Model, Mode: m.Mode, StructureShare: m.StructureShare, OrderShare: m.OrderShare, Weights: m.Weights, ByteWeights: m.ByteWeights,
-		BitRatio: m.BitRatio, Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
+		BitRatio: m.BitRatio, ByteRatio: m.ByteRatio, Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
 	if m.Bytes != nil {
 		c.Bytes = m.Bytes.Clone()
 	}
@@ -123,7 +125,7 @@ func (m *Mutator) prepare() {
 		c.ops, c.until = append(c.ops, op), append(c.until, sum)
 	}
 	if m.Bytes == nil {
-		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), BitRatio: m.BitRatio, Dictionary: m.Dictionary, Weights: maps.Clone(byteWeights)}
+		m.Bytes = &mutate.Bytes{MaxLen: m.maxBytes(), BitRatio: m.BitRatio, ByteRatio: m.ByteRatio, Dictionary: m.Dictionary, Weights: maps.Clone(byteWeights)}
 		maps.Copy(m.Bytes.Weights, m.ByteWeights)
 	}
 	if m.Model != nil {

@@ -18,6 +18,8 @@ type Mutation struct {
 	Stages     []string       `json:"stages,omitempty"` // nil: all
 	NoMinimize bool           `json:"no_minimize,omitempty"`
 	Weights    map[string]int `json:"weights,omitempty"`
+	BitRatio   float64        `json:"bit_ratio,omitempty"`
+	ByteRatio  float64        `json:"byte_ratio,omitempty"`
 }
 
 // AddMutation adds the flags.
@@ -25,6 +27,8 @@ func AddMutation(f *pflag.FlagSet, m *Mutation) {
 	f.StringSliceVar(&m.Stages, "stages", nil, "stages that make inputs, such as deterministic,operands,havoc,splice, and no others (default all)")
 	AddMinimize(f, m)
 	f.StringToIntVar(&m.Weights, "weights", nil, "how likely mutations are, NAME=WEIGHT,...; 0 switches one off")
+	f.Float64Var(&m.BitRatio, "bit-ratio", 0, "share of bits that the mutation bit-flips inverts; 0: 0.01")
+	f.Float64Var(&m.ByteRatio, "byte-ratio", 0, "share of bytes that the mutation byte-flips replaces; 0: 0.05")
 }
 
 // AddMinimize adds the flag that switches minimising.
@@ -51,10 +55,23 @@ const maxWeight = 1000
 // byteLevel stands before the name of a byte-level mutation where a kind has mutations of its own.
 const byteLevel = "bytes-"
 
-// ByteWeights returns the weights of a kind whose mutations are those of bytes.
-func (m *Mutation) ByteWeights() (map[mutate.Operator]int, error) {
+// SetBytes sets what is said of byte-level mutations, of a kind that has no others.
+func (m *Mutation) SetBytes(b *mutate.Bytes) error {
 	weights, _, err := OwnWeights[mutate.Operator](m, nil)
-	return weights, err
+	b.Weights, b.BitRatio, b.ByteRatio = weights, m.BitRatio, m.ByteRatio
+	return err
+}
+
+func (m *Mutation) checkRatios() error {
+	for _, r := range []struct {
+		flag  string
+		value float64
+	}{{"bit-ratio", m.BitRatio}, {"byte-ratio", m.ByteRatio}} {
+		if !(r.value >= 0 && r.value <= 1) { // NaN is neither
+			return exit.Usage("", "--%s %v: expected a share from 0 to 1", r.flag, r.value)
+		}
+	}
+	return nil
 }
 
 // OwnWeights returns the weights of byte-level mutations, and those of the mutations that a kind has itself. If it has any, the names
@@ -63,6 +80,9 @@ func OwnWeights[Op interface {
 	comparable
 	fmt.Stringer
 }](m *Mutation, own []Op) (bytes map[mutate.Operator]int, kinds map[Op]int, err error) {
+	if err := m.checkRatios(); err != nil {
+		return nil, nil, err
+	}
 	var known []string
 	ofBytes, ofKind := map[string]mutate.Operator{}, map[string]Op{}
 	for _, op := range own {

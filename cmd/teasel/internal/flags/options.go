@@ -80,7 +80,7 @@ func AddOptions(cmd *cobra.Command, o *Options) {
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
 	SetPositive(f, "workers")
 	SetGroup(f, campaignGroup, "duration", "runs", "workers", "seed", "timeout", "out", "fresh", "profile", "stop-after", "max-memory", "changed-since")
-	SetGroup(f, "Inputs", "corpus", "dict", "stages", "minimize", "weights")
+	SetGroup(f, "Inputs", "corpus", "dict", "stages", "minimize", "weights", "bit-ratio", "byte-ratio")
 	SetGroup(f, resultsGroup, "fail-on", "baseline", "no-ui")
 }
 

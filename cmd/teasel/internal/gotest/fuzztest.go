@@ -75,11 +75,11 @@ func (s *testRun) add(ctx context.Context, w io.Writer, p *packages.Package, nam
 		return err
 	}
 	dictionary.Add(mutate.Other, p.Constants...)
-	weights, err := o.ByteWeights()
-	if err != nil {
+	mutator := &mutate.Bytes{Dictionary: dictionary}
+	if err := o.SetBytes(mutator); err != nil {
 		return err
 	}
-	t.campaign = fuzztest.Campaign(t.target, &mutate.Bytes{Dictionary: dictionary, Weights: weights})
+	t.campaign = fuzztest.Campaign(t.target, mutator)
 	if slices.Contains(o.Stages, "deterministic") {
 		t.campaign.Stages = append([]teasel.Stage[[]byte]{teasel.Steps[[]byte]{}}, t.campaign.Stages...)
 	}

@@ -174,6 +174,7 @@ func (o *options) profile() (p gen.Profile, err error) {
 	if p.ByteWeights, own, err = flags.OwnWeights(&o.Mutation, gen.Mutations()); err != nil {
 		return p, err
 	}
+	p.BitRatio, p.ByteRatio = o.BitRatio, o.ByteRatio
 	if len(own) > 0 {
 		weights := map[gen.Mutation]int{} // the profile's map is shared
 		maps.Copy(weights, p.Weights)

@@ -19,7 +19,6 @@ type mutation struct {
 	StructureShare int      `json:"structure_share"`
 	OrderShare     int      `json:"order_share"`
 	Fields         []string `json:"field,omitempty"`
-	BitRatio       float64  `json:"bit_ratio,omitempty"`
 	MaxMessages    int      `json:"max_messages,omitempty"`
 	MaxBytes       int      `json:"max_bytes,omitempty"`
 }
@@ -39,10 +38,9 @@ func addMutation(f *pflag.FlagSet, o *mutation) {
 	f.IntVar(&o.StructureShare, "structure-share", defaults.StructureShare, "in mode hybrid, how many of a hundred changes of messages are those of fields")
 	f.IntVar(&o.OrderShare, "order-share", defaults.OrderShare, "how many of a hundred changes are those of the order of messages")
 	f.StringArrayVar(&o.Fields, "field", nil, "field that may be changed, MESSAGE.FIELD, and no others; may be given several times (default all)")
-	f.Float64Var(&o.BitRatio, "bit-ratio", 0, "share of bits that the inversion of bits inverts; 0: 0.01")
 	f.IntVar(&o.MaxMessages, "max-messages", 0, "messages that a dialogue may have; 0: 64")
 	f.IntVar(&o.MaxBytes, "max-bytes", 0, "bytes that a message may grow to; 0: 131072")
-	flags.SetGroup(f, "Mutation", "mode", "structure-share", "order-share", "field", "bit-ratio", "max-messages", "max-bytes")
+	flags.SetGroup(f, "Mutation", "mode", "structure-share", "order-share", "field", "max-messages", "max-bytes")
 }
 
 // check refuses values that make no sense.
@@ -54,9 +52,6 @@ func (o *mutation) check() error {
 		if s.value < 0 || s.value > 100 {
 			return exit.Usage("", "--%s %d: expected a number from 0 to 100", s.flag, s.value)
 		}
-	}
-	if o.BitRatio < 0 || o.BitRatio > 1 {
-		return exit.Usage("", "--bit-ratio %v: expected a share from 0 to 1", o.BitRatio)
 	}
 	if o.MaxMessages < 0 {
 		return exit.Usage("", "--max-messages %d: expected a number of messages, 0 for 64", o.MaxMessages)
@@ -77,7 +72,8 @@ func (o *mutation) mutator(m *model.Model, d *mutate.Dictionary, w *flags.Mutati
 		return nil, exit.Usage("'teasel net new NAME' writes a model to begin with", "%s: without --model messages have no fields", what)
 	}
 	out := newMutator(m, d)
-	out.Fields, out.BitRatio, out.MaxMessages, out.MaxBytes = o.Fields, o.BitRatio, o.MaxMessages, o.MaxBytes
+	out.Fields, out.MaxMessages, out.MaxBytes = o.Fields, o.MaxMessages, o.MaxBytes
+	out.BitRatio, out.ByteRatio = w.BitRatio, w.ByteRatio
 	if at := slices.Index(modes, o.Mode); at >= 0 {
 		out.Mode = []dialogue.Mode{dialogue.ByteLevel, dialogue.Structure, dialogue.Hybrid}[at]
 	}

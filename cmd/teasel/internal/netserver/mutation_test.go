@@ -42,7 +42,7 @@ func TestMutationOfFlagsAndFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const file = "[net]\nmode = \"bytes\"\norder-share = 0\nbit-ratio = 0.5\nmax-messages = 3\nmax-bytes = 100\nfield = [\"connect.body\"]\n[net.weights]\nlie = 30\nmend = 0\n"
+	const file = "[net]\nmode = \"bytes\"\norder-share = 0\nbit-ratio = 0.5\nbyte-ratio = 0.25\nmax-messages = 3\nmax-bytes = 100\nfield = [\"connect.body\"]\n[net.weights]\nlie = 30\nmend = 0\n"
 	o, shared, err := mutationOf(t, file, "--mode", "structure")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestMutationOfFlagsAndFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Mode != dialogue.Structure || got.OrderShare != -1 || got.StructureShare != 70 || got.BitRatio != 0.5 || got.MaxMessages != 3 || got.MaxBytes != 100 ||
+	if got.Mode != dialogue.Structure || got.OrderShare != -1 || got.StructureShare != 70 || got.BitRatio != 0.5 || got.ByteRatio != 0.25 || got.MaxMessages != 3 || got.MaxBytes != 100 ||
 		len(got.Fields) != 1 || len(got.Weights) != 2 || got.Weights[dialogue.OpLie] != 30 || got.Weights[dialogue.OpMend] != 0 {
 		t.Errorf("the mutator is %+v", got)
 	}
@@ -77,6 +77,7 @@ func TestMutationErrors(t *testing.T) {
 		{"structure-share = 101", "--structure-share 101: expected a number from 0 to 100", m},
 		{"order-share = -1", "--order-share -1: expected a number from 0 to 100", m},
 		{"bit-ratio = 2.0", "--bit-ratio 2: expected a share from 0 to 1", m},
+		{"byte-ratio = nan", "--byte-ratio NaN: expected a share from 0 to 1", m},
 		{"max-messages = -1", "--max-messages -1: expected a number of messages", m},
 		{"max-bytes = -1", "--max-bytes -1: expected a number of bytes", m},
 		{"weights = {lies = 3}", "there is no mutation \"lies\"", m},

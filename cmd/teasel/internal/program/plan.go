@@ -37,12 +37,13 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		Exits: o.Exits, Mode: o.Mode, Tracer: strings.Fields(o.Tracer), Isolation: o.Isolation}
 	target := about.program()
 	target.Operands, target.Batch = o.Operands, o.Batch
-	weights, err := o.ByteWeights()
+	dictionary := &mutate.Dictionary{}
+	mutator := &mutate.Bytes{Dictionary: dictionary, MaxLen: o.MaxLen}
+	err := o.SetBytes(mutator)
 	if err != nil {
 		return nil, err
 	}
 	target.Note = func(text string) { fmt.Fprintf(stderr, "teasel: warning: %s\n", text) }
-	dictionary := &mutate.Dictionary{}
 	if p.Seeds, target.Scratch, err = campaign.Load(ctx, &o.Launch, teasel.Codec[[]byte](native.Codec{}), dictionary, stderr, leave); err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	dictionary.Add(mutate.Other, p.program.Tokens...)
 	p.tokens = dictionary.Len()
 	p.Sandbox = about.sandbox(target.Scratch)
-	p.Campaign = native.Campaign(target, &mutate.Bytes{Dictionary: dictionary, MaxLen: o.MaxLen, Weights: weights})
+	p.Campaign = native.Campaign(target, mutator)
 	if slices.Contains(o.Stages, "deterministic") {
 		p.Campaign.Stages = native.WithSteps(p.Campaign.Stages)
 	}
