@@ -409,6 +409,32 @@ func TestSeedsAreAskedFor(t *testing.T) {
 	}
 }
 
+// postponing is a target that has put its seeds off, and may not run them any more.
+type postponing struct {
+	noopSingle
+	off bool
+}
+
+func (p postponing) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return p, nil
+}
+func (p postponing) Postponed() bool { return p.off }
+
+// Seeds that were put off and have not been run when the campaign ends are left to the next run.
+func TestPostponedSeeds(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		c := bytesCampaign(postponing{off: off})
+		c.Seeds, c.Runs = [][]byte{[]byte("a"), []byte("b")}, 200
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{true: 2}[off]; s.Waiting != want {
+			t.Errorf("postponed %t: %d seeds are left, want %d", off, s.Waiting, want)
+		}
+	}
+}
+
 // What is found in the last moment is confirmed even though the campaign is over.
 func TestFoundAtTheEnd(t *testing.T) {
 	leaks(t)

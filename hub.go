@@ -101,7 +101,7 @@ func (h *Hub) Take(s Supply) error {
 func (h *Hub) needsSeeds() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.waiting() == 0
+	return len(h.seeds.waiting) == 0 && !slices.ContainsFunc(h.links, func(l *link) bool { return unrun(l.dealt) > 0 })
 }
 
 // Resume takes over where another run stopped. Entries that were run are taken as they are, the others are seeds. Findings that

@@ -23,7 +23,7 @@ type connection struct {
 // seeding is how far a worker is with the seeds that the hub has.
 type seeding struct {
 	more    bool      // the hub may have more seeds
-	pending bool      // some seeds of the last replies may not have been run yet, or are not calibrated
+	pending bool      // some seeds of the last replies may not have been run yet, or are postponed or not calibrated
 	ran     bool      // all of them have been run
 	dropped bool      // one will not be calibrated, since the campaign ends
 	seeded  bool      // the hub had no more seeds once, or their time is over
@@ -72,7 +72,7 @@ func (w *Worker[T]) call(ctx context.Context) (wait bool, err error) {
 		}
 	}
 	w.state.Executions = w.previousExecutions + w.made()
-	w.pending = w.pending && (!w.ran || w.dropped || w.queue.len(classKeep) > 0)
+	w.pending = w.pending && (!w.ran || w.dropped || w.queue.len(classKeep) > 0 || w.putsOff != nil && w.putsOff.Postponed())
 	w.news.Executions, w.news.Worker, w.news.Pending, w.news.Ran = w.state.Executions-w.reported, w.state, w.pending, w.ran
 	w.news.Messages += w.messages - w.reportedMessages
 	w.news.Reproducing = w.seen.pending

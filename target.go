@@ -58,6 +58,10 @@ type Resetter interface {
 	Reset(ctx context.Context) error
 }
 
+// A Postponer is a [Pipeliner] that puts off seeds that take long. Postponed reports whether some have not been run; it may be called at any
+// time. Those for which there is no time are given to the next run, like seeds that no worker has run.
+type Postponer interface{ Postponed() bool }
+
 // A Learner is an [Executor] that judges novelty itself, where the counters are, and reports only features that are
 // new to it or that it knows from more complex inputs alone. Learn gives it the features that the worker now holds, and how
 // complex the holder is.

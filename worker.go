@@ -20,6 +20,7 @@ type Worker[T any] struct {
 	c       *Campaign[T]
 	pipe    Pipeliner[T] // optional abilities; nil: there is none
 	learner Learner
+	putsOff Postponer
 	undo    Undoer[T]
 	index   Indexer[T]
 	pool    Pool
@@ -86,6 +87,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	w.rnd = rand.New(&w.pcg)
 	w.pipe, _ = ex.(Pipeliner[T])
 	w.weigher, _ = ex.(Weigher[T])
+	w.putsOff, _ = ex.(Postponer)
 	w.learner, _ = ex.(Learner)
 	if w.index, _ = w.mut.(Indexer[T]); w.batch == nil {
 		w.undo, _ = w.mut.(Undoer[T]) // a batch needs all its inputs at once

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -34,9 +35,8 @@ type executor struct {
 	runs       uint64
 	records    map[script.Topic]*record
 	novelty    observe.Novelty
-	pending    []*talk // that are suspended
-	retries    []*talk // of those, whose server has ended
-	finished   []*talk // to be handed out by Late
+	late       []*talk      // that outlive the call that they came from
+	checks     atomic.Int32 // of those, checks that have not been run
 	background background
 }
 
@@ -53,6 +53,7 @@ var (
 	_ teasel.Weigher[script.Script]       = (*executor)(nil)
 	_ teasel.Resetter                     = (*executor)(nil)
 	_ teasel.Historian[script.Script]     = (*executor)(nil)
+	_ teasel.Postponer                    = (*executor)(nil)
 )
 
 const (
@@ -164,17 +165,14 @@ func (e *executor) ExecBatch(ctx context.Context, ins []script.Script, obs []tea
 			k.conclude()
 		}
 		switch {
-		case k.server == nil:
-		case k.state == suspended:
-			if k.own(); !slices.Contains(e.pending, k) { // its server has ended since
-				e.retryAlone(k)
-			}
+		case k.state == suspended, k.state == postponed:
+			e.leave(k)
 			e.talks[i] = new(talk)
-		default:
+		case k.server != nil:
 			k.server.finishTalk(k)
 		}
 	}
-	return n, err
+	return n, errors.Join(err, e.advanceBackground(ctx))
 }
 
 func (e *executor) batch(ctx context.Context) error {
@@ -196,14 +194,14 @@ func (e *executor) batch(ctx context.Context) error {
 		switch {
 		case k.recheck && k.state == judged && !k.failed(): // something came of it, or of another in flight
 			k.again()
-		case !k.alone || !e.admit(k) || e.runInBackground(ctx, k):
+		case !k.alone || !e.admit(k) || e.postpones(k):
 			continue
 		}
 		if err := e.runAlone(ctx, k, false); err != nil {
 			return err
 		}
 	}
-	return errors.Join(e.retry(ctx), e.collectBackground())
+	return nil
 }
 
 // up returns a server on which the handshake is done.
@@ -308,11 +306,11 @@ func (e *executor) Close() error {
 	if e.submitted != nil {
 		<-e.submitted.back
 	}
-	errs = append(errs, e.closeBackground())
+	errs = append(errs, e.background.close())
 	if e.live != nil {
 		errs = append(errs, e.live.Stop())
 	}
-	for _, talks := range [][]*talk{e.talks, e.before, e.pending, e.retries, e.finished} {
+	for _, talks := range [][]*talk{e.talks, e.before, e.late} {
 		for _, k := range talks {
 			k.free()
 		}

@@ -320,8 +320,8 @@ func testHangs(t *testing.T, program string) {
 		if late[0].Exit > teasel.ExitRejected || late[0].Evidence.(*script.Transcript).Sent[0].Answer != 0 {
 			t.Errorf("it ended as %v: %s", late[0].Exit, late[0].Detail)
 		}
-		if len(e.pending) > 0 || len(e.live.flights) > 0 {
-			t.Errorf("%d scripts are suspended, %d requests are in flight", len(e.pending), len(e.live.flights))
+		if len(e.late) > 0 || len(e.live.flights) > 0 {
+			t.Errorf("%d scripts are suspended, %d requests are in flight", len(e.late), len(e.live.flights))
 		}
 	})
 }

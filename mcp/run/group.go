@@ -16,12 +16,10 @@ import (
 type group struct {
 	e      *executor
 	server *peer
-	all    []*talk
-	todo   []*talk // of those, not begun
+	todo   []*talk // not begun
 	halves [2]half
 	over   []*talk // to be judged a turn later: lines that they have caused beside their answers have come by then
 	before []*talk // that were over a turn ago
-	recent []*talk // that came to their end last
 	begun  int     // talks
 	again  bool    // an earlier server of this call has died
 }
@@ -44,9 +42,12 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		if err != nil {
 			return err
 		}
-		g := &group{e: e, server: s, all: talks, todo: talks, again: again}
+		g := &group{e: e, server: s, todo: talks, again: again}
 		s.unrequested, s.unattributed, s.alone = 0, false, nil
 		f, err := g.run(ctx)
+		last := g.last()
+		g.judge()
+		g.judge()
 		if err == nil {
 			unanswered, _ := g.inFlight(f)
 			err = e.lives(ctx, s, f, unanswered)
@@ -57,17 +58,13 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		if f == waitDone {
 			return nil
 		}
-		talks = g.ended(f)
+		talks = g.ended(f, last)
 	}
 	return nil
 }
 
 // run holds the conversation.
 func (g *group) run(ctx context.Context) (waitEnd, error) {
-	defer func() {
-		g.judge()
-		g.judge()
-	}()
 	for turn := 0; ; turn ^= 1 {
 		h := &g.halves[turn]
 		if len(h.talks) > 0 {
@@ -98,7 +95,7 @@ func (g *group) drain(ctx context.Context) (waitEnd, error) {
 		}
 		if e.troubled(g.server) || g.server.unattributed {
 			g.server.unattributed = false
-			recheck(g.all)
+			recheck(e.talks)
 		}
 	}
 	return waitDone, nil
@@ -147,7 +144,6 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 func (g *group) advance(ctx context.Context, h *half) error {
 	e, talks := g.e, slices.Clone(h.talks)
 	*h = half{talks: h.talks[:0]}
-	g.recent = g.recent[:0]
 	step := func(k *talk) error {
 		if k.state == talking {
 			if err := e.goOn(ctx, k); err != nil {
@@ -157,7 +153,6 @@ func (g *group) advance(ctx context.Context, h *half) error {
 		switch {
 		case k.state != talking:
 			g.over = append(g.over, k)
-			g.recent = append(g.recent, k)
 		case !e.target.Exact && e.isSlow(k):
 			e.suspend(k)
 		default:
@@ -195,9 +190,17 @@ func (g *group) advance(ctx context.Context, h *half) error {
 		for _, h := range g.halves {
 			recheck(h.talks)
 		}
-		recheck(g.recent)
+		recheck(g.over)
 	}
 	return nil
+}
+
+// last returns the talks that came to their end last.
+func (g *group) last() []*talk {
+	if len(g.over) > 0 {
+		return g.over
+	}
+	return g.before
 }
 
 // recheck has talks run again by themselves, since something came of one of them.
@@ -220,7 +223,7 @@ func (g *group) judge() {
 // suspended on it, those are tried by themselves, and all that were in flight run again, once in a call: it may take long until
 // something is suspended again. Else all that it has left unanswered are lost, the first unanswered first; or, if it had answered
 // all, those that it has answered last. It takes the engine, and fresh servers, to find out which it was.
-func (g *group) ended(f waitEnd) (todo []*talk) {
+func (g *group) ended(f waitEnd, last []*talk) (todo []*talk) {
 	e := g.e
 	suspects, begun := g.inFlight(f)
 	if g.begun == 1 && len(suspects) == 1 {
@@ -233,11 +236,11 @@ func (g *group) ended(f waitEnd) (todo []*talk) {
 		for _, k := range suspects {
 			k.again()
 		}
-		todo, suspects, g.recent = suspects, nil, nil
+		todo, suspects, last = suspects, nil, nil
 	}
 	slices.SortStableFunc(suspects, func(a, b *talk) int { return cmp.Compare(a.t.FirstUnanswered().Place, b.t.FirstUnanswered().Place) })
 	if len(suspects) == 0 {
-		suspects = slices.Clone(g.recent)
+		suspects = slices.Clone(last)
 		slices.Reverse(suspects)
 	}
 	begun = slices.DeleteFunc(begun, func(k *talk) bool { return slices.Contains(suspects, k) })

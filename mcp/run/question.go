@@ -54,7 +54,7 @@ func (e *executor) isAsker(s *peer, k *talk) bool {
 	i := k.t.Unanswered()
 	answers := func(s script.Step) bool { return s.Asked != "" }
 	return slices.ContainsFunc(k.in.Steps, answers) || i >= 0 && e.record(k.plan[k.t.Sent[i].Step].topic).asks ||
-		!slices.ContainsFunc(e.pending, func(p *talk) bool { return p.server == s && p != k && p.open > 0 })
+		!slices.ContainsFunc(e.in(suspended), func(p *talk) bool { return p.server == s && p != k && p.open > 0 })
 }
 
 // answerTo returns the next step that answers a question of a method; -1: the script has none left.

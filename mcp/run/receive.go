@@ -246,7 +246,7 @@ func (e *executor) progressOf(s *peer, m *jsonrpc.Message) *talk {
 	if f, ok := s.flights[id]; ok {
 		return f.talk
 	}
-	for _, talks := range [][]*talk{e.talks, e.pending} { // an id that is no request's
+	for _, talks := range [][]*talk{e.talks, e.in(suspended)} { // an id that is no request's
 		for _, k := range talks {
 			if k.server == s && slices.Contains(k.mem.given, id) {
 				return k

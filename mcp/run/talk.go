@@ -28,11 +28,11 @@ type talk struct {
 	heard
 	counts
 	moments
+	lateness
 	meter    check.Meter
-	slow     *record // of one that is suspended: what it waits for
-	recheck  bool    // something came of it, or of another in flight at that time
-	unsure   bool    // it has sent what the server is free to answer
-	answered []int   // steps that have answered a question of the server
+	recheck  bool  // something came of it, or of another in flight at that time
+	unsure   bool  // it has sent what the server is free to answer
+	answered []int // steps that have answered a question of the server
 	coroutine
 }
 
@@ -54,14 +54,21 @@ type counts struct {
 	open       int    // answers that are awaited
 	unanswered int    // regular requests that have no answer
 	runs       uint32 // executions of earlier tries, and of requests that the transcript does not have
-	reported   uint32 // executions that were in the observation when it was suspended
+}
+
+// lateness is what matters of a talk that outlives its call.
+type lateness struct {
+	reported uint32    // executions that were in the observation of the call
+	due      time.Time // of one that is suspended: when its time is over
+	slow     *record   // of one that is suspended: what it waits for
+	retried  bool      // it was suspended before it was postponed
+	check    bool      // it counts among [executor.checks]
 }
 
 // moments are the times that matter of a talk.
 type moments struct {
 	began time.Time // when the first line was sent
 	last  time.Time // when the last answer came
-	due   time.Time // of one that is suspended: when its time is over
 	paced time.Time // when it may send its next line; zero: now
 }
 
@@ -84,6 +91,7 @@ const (
 	skipped                    // it is not to be run now
 	lost                       // the server died with it and others in flight
 	suspended                  // it goes on after the call that it came from
+	postponed                  // it runs after that, in the background
 )
 
 // memory is what a talk uses again for its next script.

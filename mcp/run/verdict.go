@@ -31,7 +31,7 @@ func (k *talk) conclude() {
 	case skipped, waiting:
 		o.Exit, o.Runs = teasel.ExitOK, 0
 		return
-	case suspended:
+	case suspended, postponed:
 		if k.server != nil { // else it has not begun
 			k.reported = k.t.Executions() + k.runs + k.missing()
 		}

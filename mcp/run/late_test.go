@@ -63,8 +63,8 @@ func TestSetAside(t *testing.T) {
 			t.Errorf("%s comes when %s is released, ended as %v after %d more executions", ins[0].Steps[0].Line, key, late[0].Exit, late[0].Runs)
 		}
 	}
-	if executions != 60 || e.live != before || len(e.pending) > 0 || len(e.live.flights) > 0 {
-		t.Errorf("%d executions; %d scripts are suspended, %d requests in flight", executions, len(e.pending), len(e.live.flights))
+	if executions != 60 || e.live != before || len(e.late) > 0 || len(e.live.flights) > 0 {
+		t.Errorf("%d executions; %d scripts are suspended, %d requests in flight", executions, len(e.in(suspended)), len(e.live.flights))
 	}
 }
 
@@ -73,7 +73,7 @@ func TestNothingToRun(t *testing.T) {
 	e := open(t, obedient(t))
 	slow := slices.Repeat([]script.Script{call("sleep", `{"ms":300}`)}, 2*maxSlow)
 	for range 20 {
-		if executeBatch(t, e, slow...); len(e.pending) < maxSlow {
+		if executeBatch(t, e, slow...); len(e.in(suspended)) < maxSlow {
 			continue
 		}
 		for i, o := range executeBatch(t, e, slow...) {
@@ -86,7 +86,7 @@ func TestNothingToRun(t *testing.T) {
 		}
 		return
 	}
-	t.Errorf("%d are suspended, want %d", len(e.pending), maxSlow)
+	t.Errorf("%d are suspended, want %d", len(e.in(suspended)), maxSlow)
 }
 
 // A tool that takes 200 ms holds up nothing but itself.
@@ -110,10 +110,10 @@ func TestSleepBeside(t *testing.T) {
 	if answered != 49*batches || slept == 0 {
 		t.Errorf("%d of %d were answered, and %d slept", answered, 49*batches, slept)
 	}
-	if slept > batches || len(e.pending)+len(e.finished) == 0 {
-		t.Errorf("%d slept, %d are suspended, %d have come back", slept, len(e.pending), len(e.finished))
+	if slept > batches || len(e.late) == 0 {
+		t.Errorf("%d slept, %d are suspended, %d have come back", slept, len(e.in(suspended)), len(e.in(over)))
 	}
-	_, late := awaitLate(t, e, len(e.pending)+len(e.finished))
+	_, late := awaitLate(t, e, len(e.late))
 	for i := range late {
 		if late[i].Exit != teasel.ExitOK || late[i].Runs != 0 {
 			t.Errorf("one that slept ended as %v after %d more executions", late[i].Exit, late[i].Runs)
@@ -171,8 +171,8 @@ func TestPendingIsBounded(t *testing.T) {
 			t.Errorf("script %d ended as %v", i, o.Exit)
 		}
 	}
-	if held == 0 || held != len(e.pending) || held > maxSlow+e.target.window() {
-		t.Errorf("%d are held, %d suspended", held, len(e.pending))
+	if held == 0 || held != len(e.in(suspended)) || held > maxSlow+e.target.window() {
+		t.Errorf("%d are held, %d suspended", held, len(e.in(suspended)))
 	}
 }
 
@@ -219,15 +219,15 @@ func TestBackgroundWaits(t *testing.T) {
 	for range scripts {
 		executeBatch(t, e, script.Script{Start: script.Fresh, Check: check.Lifecycle, Steps: append(script.Handshake(session.Versions[len(session.Versions)-1]), script.SendText(ping))})
 	}
-	for len(e.background.queue) >= scripts-maxResults && t.Context().Err() == nil {
+	for len(e.in(postponed)) > scripts-maxOver-1-ahead && t.Context().Err() == nil {
 		executeBatch(t, e, lineScript(ping))
 	}
 	for range 50 { // batches, while the next one has all the time that it needs
 		time.Sleep(10 * time.Millisecond)
 		executeBatch(t, e, lineScript(ping))
 	}
-	if n := len(e.finished); n != maxResults {
-		t.Errorf("%d wait to be handed out, want %d", n, maxResults)
+	if n := len(e.in(over)); n != maxOver {
+		t.Errorf("%d wait to be handed out, want %d", n, maxOver)
 	}
 	for came := 0; came < scripts && t.Context().Err() == nil; executeBatch(t, e, lineScript(ping)) {
 		for _, ok := e.Late(t.Context(), &teasel.Observation{}); ok; _, ok = e.Late(t.Context(), &teasel.Observation{}) {
