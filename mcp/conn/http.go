@@ -95,17 +95,17 @@ const (
 
 // A request is a message on its way.
 type request struct {
-	exchange int64
-	method   string
-	bytes    []byte // as they go on the wire
-	once     bool   // no other request may follow on the same connection
-	apart    bool
-	forsaken bool               // it was released before it had a link
-	cut      bool               // the connection is closed as soon as it is written
-	fresh    bool               // the connection is a new one
-	released time.Time          // when it was, if it has a link, or was given one; zero: it was not
-	cancel   context.CancelFunc // gives it up; nil: it has no link
-	wrote    time.Time          // when
+	exchange  int64
+	method    string
+	bytes     []byte // as they go on the wire
+	once      bool   // no other request may follow on the same connection
+	apart     bool
+	abandoned bool               // it was released before it had a link
+	cut       bool               // the connection is closed as soon as it is written
+	fresh     bool               // the connection is a new one
+	released  time.Time          // when it was, if it has a link, or was given one; zero: it was not
+	cancel    context.CancelFunc // gives it up; nil: it has no link
+	wrote     time.Time          // when
 }
 
 // An event is what a link has to say.
@@ -196,7 +196,7 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 	c.busy[r.exchange] = r
 	if r.apart {
 		c.apart = append(c.apart, r)
-		c.aside++
+		c.unawaited++
 	} else {
 		c.queue = append(c.queue, r)
 	}
@@ -206,7 +206,7 @@ func (c *HTTP) Send(m Message) (exchange int64) {
 // Flush hands what is queued to connections. It never waits: what finds none goes when an exchange is over.
 func (c *HTTP) Flush(context.Context, time.Duration) error {
 	if c.ended != nil {
-		c.queue, c.apart, c.forsaken = nil, nil, nil
+		c.queue, c.apart, c.abandoned = nil, nil, nil
 		return ErrBroken
 	}
 	if c.cfg.Events && !c.asked {
@@ -286,7 +286,7 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 // Unread takes an exchange that was released for one that goes on, as long as its response mostly takes to end: something may follow the
 // answer.
 func (c *HTTP) Unread() bool {
-	if len(c.busy) > c.aside {
+	if len(c.busy) > c.unawaited {
 		return true
 	}
 	for _, r := range c.busy {

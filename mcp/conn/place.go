@@ -7,14 +7,14 @@ import (
 
 // places is which requests have a connection, and which wait for one.
 type places struct {
-	queue    []*request
-	apart    []*request // that have not begun
-	forsaken []*request // of those, the ones that nobody waits for
-	idle     []*link
-	open     int                // links that take one request after the other
-	busy     map[int64]*request // the exchanges that are not over
-	aside    int                // of those, how many are apart or released
-	alone    int                // of those, how many were forsaken before they began, and have
+	queue     []*request
+	apart     []*request // that have not begun
+	abandoned []*request // of those, the ones that nobody waits for
+	idle      []*link
+	open      int                // links that take one request after the other
+	busy      map[int64]*request // the exchanges that are not over
+	unawaited int                // of those, how many are apart or released
+	begun     int                // of those, how many were abandoned before they began, and have
 }
 
 const (
@@ -31,15 +31,15 @@ func (c *HTTP) assign() {
 		c.start(r, c.link())
 	}
 	c.apart = c.apart[:0]
-	for ; len(c.forsaken) > 0 && c.alone < maxApart; c.alone++ {
-		c.start(c.forsaken[0], c.link())
-		c.forsaken = slices.Delete(c.forsaken, 0, 1)
+	for ; len(c.abandoned) > 0 && c.begun < maxApart; c.begun++ {
+		c.start(c.abandoned[0], c.link())
+		c.abandoned = slices.Delete(c.abandoned, 0, 1)
 	}
 	for l := c.place(); l != nil; l = c.place() {
 		c.start(c.queue[0], l)
 		c.queue = slices.Delete(c.queue, 0, 1)
 	}
-	if len(c.queue)+len(c.forsaken) > 0 || c.starved.Load() > 0 {
+	if len(c.queue)+len(c.abandoned) > 0 || c.starved.Load() > 0 {
 		c.makeRoom()
 	}
 }
@@ -60,7 +60,7 @@ func (c *HTTP) place() (l *link) {
 // makeRoom cuts the connections of exchanges that nobody waits for, where others wait for theirs.
 func (c *HTTP) makeRoom() {
 	for _, r := range c.busy {
-		waits := len(c.queue) > 0 && !r.apart || len(c.forsaken) > 0 && r.forsaken || c.starved.Load() > 0
+		waits := len(c.queue) > 0 && !r.apart || len(c.abandoned) > 0 && r.abandoned || c.starved.Load() > 0
 		if waits && r.cancel != nil && !r.released.IsZero() && time.Since(r.released) > graceTime {
 			r.cancel()
 		}
@@ -88,7 +88,7 @@ func (c *HTTP) Drop(exchange int64) {
 	case r.cancel != nil:
 		r.cancel()
 	default:
-		for _, queue := range []*[]*request{&c.queue, &c.apart, &c.forsaken} {
+		for _, queue := range []*[]*request{&c.queue, &c.apart, &c.abandoned} {
 			*queue = slices.DeleteFunc(*queue, func(q *request) bool { return q == r })
 		}
 		c.over(exchange)
@@ -101,11 +101,11 @@ func (c *HTTP) Release(exchange int64) {
 		return
 	}
 	if r.released = time.Now(); !r.apart {
-		c.aside++
+		c.unawaited++
 	} else if r.cancel == nil {
-		r.forsaken = true
+		r.abandoned = true
 		c.apart = slices.DeleteFunc(c.apart, func(q *request) bool { return q == r })
-		c.forsaken = append(c.forsaken, r)
+		c.abandoned = append(c.abandoned, r)
 	}
 }
 
@@ -117,10 +117,10 @@ func (c *HTTP) Queued(exchange int64) bool {
 func (c *HTTP) over(exchange int64) {
 	r := c.busy[exchange]
 	if r != nil && (r.apart || !r.released.IsZero()) {
-		c.aside--
+		c.unawaited--
 	}
-	if r != nil && r.forsaken && r.cancel != nil {
-		c.alone--
+	if r != nil && r.abandoned && r.cancel != nil {
+		c.begun--
 	}
 	delete(c.busy, exchange)
 }

@@ -115,8 +115,8 @@ func (e *executor) slowest(k *talk) (most time.Duration) {
 	return most
 }
 
-// pace notes how long the answers took to a script that had the server for itself, or had been suspended.
-func (e *executor) pace(k *talk) {
+// noteTimes notes how long the answers took to a script that had the server for itself, or had been suspended.
+func (e *executor) noteTimes(k *talk) {
 	for i := range k.t.Sent {
 		s := &k.t.Sent[i]
 		if s.Answer < 0 || s.Answer >= len(k.t.Received) {
@@ -131,9 +131,9 @@ func (e *executor) pace(k *talk) {
 	}
 }
 
-// grow adapts how many talks are in flight, as the window of TCP: fewer after a death, so that few are suspects, more while answers
+// adaptWindow adapts how many talks are in flight, as the window of TCP: fewer after a death, so that few are candidates, more while answers
 // come.
-func (e *executor) grow(answered bool) {
+func (e *executor) adaptWindow(answered bool) {
 	if answered {
 		e.window = min(e.window+1, e.target.window())
 	} else {

@@ -44,7 +44,7 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 		k.t.End = s.End(f == waitEnded)
 	}
 	k.collectStderr()
-	e.pace(k)
+	e.noteTimes(k)
 	e.learn(k)
 	if k.failed() {
 		e.charge(k, deathPrice)
@@ -85,7 +85,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 		default:
 			f, err = e.listen(ctx, s, k, due, work)
 			if f == waitIdle && err == nil {
-				if f, err = e.doubted(ctx, s); f == waitDone {
+				if f, err = e.checkAlive(ctx, s); f == waitDone {
 					f = waitIdle
 				}
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
-// depart notes the exchange that a line has begun. A line that is no request with an answer due is awaited too,
+// noteExchange notes the exchange that a line has begun. A line that is no request with an answer due is awaited too,
 // so that the next one does not overtake it on another connection, unless there is but one, and answers come on a stream.
-func (k *talk) depart(id int64, step *script.Step) {
+func (k *talk) noteExchange(id int64, step *script.Step) {
 	if id == 0 {
 		return
 	}
@@ -80,10 +80,10 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 	case x.talk == nil && !x.answered && f.Status > 0 && f.Status < http.StatusMultipleChoices && len(f.Body) == 0:
 		s.ended = true
 	case x.talk != nil:
-		s.land(x, now)
+		s.complete(x, now)
 	case !x.answered: // it listens
 		s.refused = true
-		s.land(x, now)
+		s.complete(x, now)
 	}
 	delete(s.exchanges, f.Exchange)
 }
@@ -156,7 +156,7 @@ func (e *executor) content(s *peer, f *conn.Frame, x *flight, now time.Time) {
 		a := &x.talk.t.Sent[x.sent]
 		s.ended = s.ended || a.Regular && e.session.HasID && expired(f, &m, a.Message.ID)
 		a.Broken = a.Broken || x.talk.isBroken(f, &m, a)
-		s.doubt = s.doubt || s.ended || a.Broken
+		s.maybeGone = s.maybeGone || s.ended || a.Broken
 		needless := a.Message.Class == jsonrpc.ClassNotification || a.Message.Class == jsonrpc.ClassResponse
 		switch direct := f.Last || m.Class == jsonrpc.ClassResponse || m.Class == jsonrpc.ClassBatch; {
 		case direct && !needless && a.Answer < 0 && (x.id == 0 || m.ID != a.Message.ID):

@@ -116,8 +116,8 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 		return f, err
 	case f != waitIdle && f != waitBusy:
 		if f == waitDone {
-			e.grow(true)
-			return e.doubted(ctx, s)
+			e.adaptWindow(true)
+			return e.checkAlive(ctx, s)
 		}
 		return f, nil
 	}
@@ -225,27 +225,27 @@ func (g *group) judge() {
 // all, those that it has answered last. It takes the engine, and fresh servers, to find out which it was.
 func (g *group) ended(f waitEnd, last []*talk) (todo []*talk) {
 	e := g.e
-	suspects, begun := g.inFlight(f)
-	if g.begun == 1 && len(suspects) == 1 {
-		suspects[0].noteEnd(f)
-		suspects[0].explain() // while it can be seen
+	candidates, begun := g.inFlight(f)
+	if g.begun == 1 && len(candidates) == 1 {
+		candidates[0].noteEnd(f)
+		candidates[0].explain() // while it can be seen
 	}
 	end := g.server.End(f == waitEnded)
 	ended := e.forget(g.server)
 	if len(ended) > 0 && !g.again {
-		for _, k := range suspects {
+		for _, k := range candidates {
 			k.again()
 		}
-		todo, suspects, last = suspects, nil, nil
+		todo, candidates, last = candidates, nil, nil
 	}
-	slices.SortStableFunc(suspects, func(a, b *talk) int { return cmp.Compare(a.t.FirstUnanswered().Place, b.t.FirstUnanswered().Place) })
-	if len(suspects) == 0 {
-		suspects = slices.Clone(last)
-		slices.Reverse(suspects)
+	slices.SortStableFunc(candidates, func(a, b *talk) int { return cmp.Compare(a.t.FirstUnanswered().Place, b.t.FirstUnanswered().Place) })
+	if len(candidates) == 0 {
+		candidates = slices.Clone(last)
+		slices.Reverse(candidates)
 	}
-	begun = slices.DeleteFunc(begun, func(k *talk) bool { return slices.Contains(suspects, k) })
-	e.grow(false)
-	for _, k := range suspects {
+	begun = slices.DeleteFunc(begun, func(k *talk) bool { return slices.Contains(candidates, k) })
+	e.adaptWindow(false)
+	for _, k := range candidates {
 		k.t.Place, k.t.End = g.server.past.Added(), end
 		if g.begun == 1 && len(ended) == 0 {
 			k.noteEnd(f)
@@ -257,8 +257,8 @@ func (g *group) ended(f waitEnd, last []*talk) (todo []*talk) {
 		k.terminate()
 		k.state = lost
 	}
-	if len(suspects) > 0 {
-		e.charge(suspects[0], deathPrice)
+	if len(candidates) > 0 {
+		e.charge(candidates[0], deathPrice)
 	}
 	for _, k := range begun {
 		if last := k.step >= len(k.in.Steps)-1; last { // it was answered all the same

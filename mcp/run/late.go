@@ -78,7 +78,7 @@ func (e *executor) resume(ctx context.Context, s *peer) error {
 			k.giveUp()
 			e.charge(k, hangPrice)
 		} else {
-			e.pace(k)
+			e.noteTimes(k)
 			k.state = talking
 			if err := e.goOn(ctx, k); err != nil {
 				return err
@@ -155,7 +155,7 @@ func (e *executor) postpone(k *talk) {
 		k.server.finishTalk(k)
 	}
 	late := lateness{reported: k.reported, retried: k.server != nil, check: k.server == nil && k.in.Check != ""}
-	k.own()
+	k.detach()
 	k.halt()
 	*k = talk{in: k.in, state: postponed, counts: counts{runs: runs}, lateness: late}
 	switch {
@@ -175,7 +175,7 @@ func (e *executor) Postponed() bool { return e.checks.Load() > 0 }
 func (e *executor) leave(k *talk) {
 	switch {
 	case k.state == suspended:
-		k.own()
+		k.detach()
 	case k.server == nil || e.mayRetry():
 		e.postpone(k)
 	default:

@@ -32,7 +32,7 @@ type peer struct {
 	broken      bool      // it does not take what is sent
 	asleep      bool      // it was when it was looked at last, and nothing was sent since
 	ended       bool      // the session is at its end, and the server is not
-	doubt       bool      // a response had no message, or did not come: the session, or the server, may be at its end
+	maybeGone   bool      // a response had no message, or did not come: the session, or the server, may be at its end
 	refused     bool      // a ping was answered with a status, or its connection closed, and with no message
 	refusal     string    // why a new client is refused, of one that refuses everything
 	active      time.Time // when the last line was sent or the last answer came that somebody waited for

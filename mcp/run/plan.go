@@ -58,7 +58,7 @@ func (e *executor) shares(p *planned) bool {
 		id, _ := p.message.Params.Get("requestId").Str()
 		return p.regular && script.HasReference([]byte(id))
 	}
-	// What has killed a server is not sent beside others, which would be suspects too.
+	// What has killed a server is not sent beside others, which would be candidates too.
 	return p.regular || p.optional && r.spent == 0 && (r.answers != nameless || e.target.URL != "")
 }
 

@@ -101,7 +101,7 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 		if i, loose := s.alone.t.Answers(m.ID); i >= 0 {
 			e.answer(s, s.alone, i, raw, *m, loose, now)
 			if n, _ := jsonrpc.IntegerID(s.alone.t.Sent[i].Message.ID); s.flights[n] != nil && s.flights[n].talk == s.alone { // by another way than its number
-				s.land(s.flights[n], now)
+				s.complete(s.flights[n], now)
 			}
 			return
 		}
@@ -119,12 +119,12 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 		} else if f.talk != nil {
 			f.talk.runs++
 		}
-		s.land(f, now)
+		s.complete(f, now)
 	}
 }
 
-// land notes that what was on its way was answered.
-func (s *peer) land(f *flight, now time.Time) {
+// complete notes that what was on its way was answered.
+func (s *peer) complete(f *flight, now time.Time) {
 	if f.answered {
 		return
 	}

@@ -316,7 +316,7 @@ func (k *talk) transmit(i int, instead []byte, asked *script.Question) bool {
 		k.mem.given = append(k.mem.given, given)
 	}
 	k.note(i, p, raw, x.Unresolved)
-	k.depart(exchange, step)
+	k.noteExchange(exchange, step)
 	if s.open {
 		k.mem.begun = append(k.mem.begun, raw...)
 	} else {
@@ -413,8 +413,8 @@ func (k *talk) message(i int, p *planned, raw []byte, id int64) jsonrpc.Message 
 	return m
 }
 
-// own makes a talk live on without the memory of the call that it came from.
-func (k *talk) own() {
+// detach makes a talk live on without the memory of the call that it came from.
+func (k *talk) detach() {
 	in := script.Unpack(script.AppendPacked(nil, k.in))
 	k.in, k.t.Script, k.obs = &in, &in, nil
 }

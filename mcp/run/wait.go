@@ -157,13 +157,13 @@ func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, waitEnd, 
 	return f == waitDone && !s.ended, f, err
 }
 
-// doubted says whether the server goes on since a response had no message, or did not come: waitDone if it does, or nobody can tell.
-func (e *executor) doubted(ctx context.Context, s *peer) (waitEnd, error) {
-	if !s.doubt || !s.canPing() {
+// checkAlive says whether the server goes on since a response had no message, or did not come: waitDone if it does, or nobody can tell.
+func (e *executor) checkAlive(ctx context.Context, s *peer) (waitEnd, error) {
+	if !s.maybeGone || !s.canPing() {
 		return waitDone, nil
 	}
 	expired := s.ended
-	s.doubt, s.refused = false, false
+	s.maybeGone, s.refused = false, false
 	if !expired {
 		soon := e.target.soon()
 		ok, f, err := e.alive(ctx, s, limit{sleep: soon, clock: soon, work: soon})
