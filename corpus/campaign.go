@@ -27,6 +27,9 @@ func campaignText(w io.Writer, m *Meta, s *state, epoch int) error {
 	if s.stopped != "" {
 		b.field("stopped", s.stopped)
 	}
+	if s.untested != "" {
+		b.field("untested", s.untested)
+	}
 	b.field("stats", newFigures(&s.stats))
 	if len(s.last) > 0 {
 		b.field("last", s.last)
@@ -129,7 +132,7 @@ func readCampaign(path string, m *Meta, s *state) (epoch int, problems []*Proble
 	r.dec.DisallowUnknownFields() // in a testcase, one would be damage
 	version, seen := 0, map[string]bool{}
 	fields := metaFields(m)
-	var stopped string
+	var stopped, untested string
 	whole := r.object("a campaign", func(name string) bool {
 		seen[name] = true
 		for _, f := range fields {
@@ -150,10 +153,12 @@ func readCampaign(path string, m *Meta, s *state) (epoch int, problems []*Proble
 			return r.value(&epoch, `"epoch" to be a whole number`)
 		case "stopped":
 			return r.value(&stopped, `"stopped" to be a string`)
+		case "untested":
+			return r.value(&untested, `"untested" to be a string`)
 		}
 		return r.state(name, s)
 	})
-	s.stopped = stopped
+	s.stopped, s.untested = stopped, untested
 	if whole {
 		r.end()
 		for _, name := range []string{"teasel-campaign", "epoch", "kind", "stats", "workers", "findings", "entries"} {

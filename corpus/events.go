@@ -244,3 +244,13 @@ func (d *Dir) Finish(s teasel.Summary) error {
 	}
 	return d.explain(d.log(&r))
 }
+
+// SetUntested notes why what the campaign was for was not tested, as a sentence, until it goes on. It is called after Finish.
+func (d *Dir) SetUntested(why string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.writable(); err != nil {
+		return err
+	}
+	return d.explain(d.log(&record{Untested: why}))
+}

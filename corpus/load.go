@@ -321,6 +321,13 @@ func (d *Dir) untried() []teasel.Finding {
 	return slices.DeleteFunc(d.unconfirmedFindings(), func(f teasel.Finding) bool { return f.Tries > 0 })
 }
 
+// Untested says why what the campaign was for was not tested when it ended; "": it was, or the campaign goes on.
+func (d *Dir) Untested() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state.untested
+}
+
 // Summary returns the outcome of the campaign so far, as recorded in the directory. Unconfirmed has the findings that no run has had
 // the time to reproduce, and those that were not reproduced.
 func (d *Dir) Summary() teasel.Summary {

@@ -32,6 +32,7 @@ type record struct {
 	Occurrences map[string]uint64 `json:"occurrences,omitempty"` // of findings, by id
 	Unstable    features          `json:"unstable,omitzero"`
 	Stopped     string            `json:"stopped,omitempty"`
+	Untested    string            `json:"untested,omitempty"`
 	Folder      string            `json:"folder,omitempty"` // that holds the input of Found, such as crashes
 	At          seconds           `json:"at,omitempty"`     // when Found was found
 }

@@ -13,6 +13,7 @@ import (
 type state struct {
 	stats       teasel.Stats
 	stopped     string
+	untested    string // see Dir.SetUntested
 	workers     []teasel.WorkerState
 	unstable    []teasel.Feature // in order of discovery
 	list        []*teasel.Entry  // testcases in order of arrival, without their bytes; nil: evicted since. An entry is replaced, never changed
@@ -48,7 +49,7 @@ func (s *state) apply(r *record) {
 		s.last[r.Folder] = r.At
 	}
 	if r.Stats != nil {
-		s.stats, s.stopped = r.Stats.stats(), "" // the campaign goes on
+		s.stats, s.stopped, s.untested = r.Stats.stats(), "", "" // the campaign goes on
 	}
 	for _, w := range r.Workers {
 		i := slices.IndexFunc(s.workers, func(o teasel.WorkerState) bool { return o.Number == w.Number })
@@ -72,6 +73,9 @@ func (s *state) apply(r *record) {
 	}
 	if r.Stopped != "" {
 		s.stopped = r.Stopped
+	}
+	if r.Untested != "" {
+		s.untested = r.Untested
 	}
 }
 

@@ -31,6 +31,7 @@ type Program struct {
 	Stateless bool          // the server is spoken to without a handshake
 	Version   string        // the protocol version to ask for; "": the newest
 	Timeout   time.Duration // for an answer; 0: 5s
+	KeepHome  bool          // the server has the user's home, not one of its own
 	Sandbox   bool          // it was found in a sandbox: the program warns that the server runs outside
 }
 
@@ -57,6 +58,7 @@ type programData struct {
 	Env       map[string]string `json:"env"`
 	Dir       string            `json:"dir"`
 	Warning   string            `json:"warning"`
+	OwnHome   bool              `json:"own_home"`
 	URL       string            `json:"url"`
 	Header    []string          `json:"header"`
 	Insecure  bool              `json:"insecure"`
@@ -81,7 +83,7 @@ type programStep struct {
 // Python returns a program in Python that sends a script, prints the exchange, and says what became of the server. It needs nothing but
 // the standard library.
 func (p *Program) Python(in script.Script) (string, error) {
-	d := programData{Command: p.Command, Env: map[string]string{}, Dir: p.Dir, Warning: p.warning(), URL: p.URL, Header: p.Header, Insecure: p.Insecure, Timeout: p.Timeout.Seconds(), Huge: 32 << 10}
+	d := programData{Command: p.Command, Env: map[string]string{}, Dir: p.Dir, Warning: p.warning(), OwnHome: !p.KeepHome, URL: p.URL, Header: p.Header, Insecure: p.Insecure, Timeout: p.Timeout.Seconds(), Huge: 32 << 10}
 	if d.Timeout == 0 {
 		d.Timeout = 5
 	}
@@ -123,7 +125,7 @@ func (p *Program) Python(in script.Script) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the program's data: %w", err)
 	}
-	return strings.NewReplacer("WHAT", p.about(), "JSON\"\"\"", string(plain.JSON(data))+`"""`).Replace(programText), nil
+	return strings.NewReplacer("WHAT", p.about(), "OWN_HOME\n", isolation.ScriptHome(), "JSON\"\"\"", string(plain.JSON(data))+`"""`).Replace(programText), nil
 }
 
 // withFields returns how a head differs, with lines that every request has: before the others, which may change them, but behind the method.

@@ -13,6 +13,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -125,11 +126,14 @@ def free_port():
         return s.getsockname()[1]
 
 
+OWN_HOME
+
 def start(port, **pipes):
     if DATA["warning"]:
         print("warning:", DATA["warning"], file=sys.stderr, flush=True)
     fill = lambda s: s.replace("{port}", str(port))
-    env = dict(os.environ, **{k: fill(v) for k, v in DATA["env"].items()})
+    env = dict(os.environ, **(own_home() if DATA["own_home"] else {}))
+    env.update((k, fill(v)) for k, v in DATA["env"].items())
     return subprocess.Popen([fill(a) for a in DATA["command"]], env=env, cwd=DATA["dir"] or None, **pipes)
 
 

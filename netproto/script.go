@@ -71,6 +71,7 @@ func (t Target) Script(in *dialogue.Dialogue, about string, times int, transcrip
 	if w.fixed {
 		b.WriteString("# Some messages carry values that the server gives out: they are those of one run, and may have to be put in by hand.\n")
 	}
+	b.WriteString("\n\n" + isolation.ScriptHome())
 	b.WriteString(scriptBody)
 	return b.String(), nil
 }
@@ -92,6 +93,7 @@ func (t Target) scriptSettings(b *strings.Builder, address conn.Address, about s
 	}
 	fmt.Fprintf(b, "ENV = %s\nDIR = %s  # empty: a folder of its own\nUSER = %s  # empty: who runs this\n", pythonList(t.Env), pythonText(t.Dir), pythonText(t.User))
 	fmt.Fprintf(b, "SERVER = %s\nFOLLOW = %s  # the server answers from another port, and what comes after goes there\n", pythonList(t.Command), follow)
+	fmt.Fprintf(b, "OWN_HOME = %s  # the server has an empty one\n", pythonBool(!t.KeepHome))
 	fmt.Fprintf(b, "TIMES = %d  # that they are sent at most\n", max(times, 1))
 }
 
@@ -142,6 +144,7 @@ const scriptHead = `#!/usr/bin/env python3
 Without arguments it starts the server; HOST PORT name one that runs already.
 Exit status: 1 the server has died, no longer answers, goes on using processor time, or keeps files open; 0 it is still there.
 """
+import atexit
 import contextlib
 import os
 import re
@@ -169,6 +172,7 @@ def start(port, folder, **pipes):
     command = [fill(a, port, folder) for a in SERVER]
     print("$", " ".join(command), flush=True)
     environ = dict(os.environ)
+    environ.update(own_home() if OWN_HOME else {})
     environ.update(fill(e, port, folder).split("=", 1) for e in ENV)
     command[0] = os.path.abspath(shutil.which(command[0]) or command[0])  # it runs in another folder
     if USER and os.geteuid() == 0:
@@ -332,6 +336,7 @@ def main():
         print("the server ended with status", server.returncode)
         sys.exit(server.returncode != 0)
     server, folder = None, tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, True)
     host, port = HOST, PORT
     if len(sys.argv) == 3:
         host, port = sys.argv[1], int(sys.argv[2])

@@ -36,9 +36,10 @@ type Target struct {
 
 	// Scratch is the folder in which each server has a home and a temporary directory of its own; "": it has ours. With Sandbox it runs in
 	// a sandbox, which needs Scratch and what the command does for --sandbox; Allow opens it, as --sandbox-allow has it.
-	Scratch string
-	Sandbox bool
-	Allow   []string
+	Scratch  string
+	Sandbox  bool
+	Allow    []string
+	KeepHome bool // the server of a [Target.Script] has ours
 
 	Model *model.Model // nil: messages are bytes
 	Keep  bool         // dialogues share a connection as long as it holds; false: each has a new one

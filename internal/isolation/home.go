@@ -281,6 +281,39 @@ func cacheEnv(lookup func(string) (string, bool)) (env []string) {
 	return env
 }
 
+// ScriptHome returns the function own_home of a program in Python: what a server gets that has a home and a temporary directory of its
+// own, added to the environment, as [Home.Env] has it. The program needs atexit, os, shutil and tempfile.
+func ScriptHome() string {
+	var names strings.Builder
+	for i, c := range caches {
+		if i > 0 {
+			names.WriteString(", ")
+		}
+		fmt.Fprintf(&names, "(%q, %q)", c.name, c.folder)
+	}
+	return fmt.Sprintf(scriptHome, names.String())
+}
+
+const scriptHome = `def own_home():
+    """A home and temporary directory of the server's own, which is removed in the end. What package managers keep stays where it is."""
+    folder = tempfile.mkdtemp(prefix="home-")
+    atexit.register(shutil.rmtree, folder, True)
+    os.chmod(folder, 0o777)
+    env = {}
+    for name, below in [%s]:
+        path = os.path.join(os.path.expanduser("~"), below)
+        if name not in os.environ and os.path.isdir(path):
+            env[name] = path
+    for name, below in [("HOME", "home"), ("TMPDIR", "tmp"), ("XDG_CONFIG_HOME", "home/.config"), ("XDG_CACHE_HOME", "home/.cache"),
+                        ("XDG_DATA_HOME", "home/.local/share"), ("XDG_STATE_HOME", "home/.local/state"), ("XDG_RUNTIME_DIR", "run")]:
+        env[name] = os.path.join(folder, below)
+    for below in ["home", "tmp", "run"]:
+        os.mkdir(os.path.join(folder, below))
+        os.chmod(os.path.join(folder, below), 0o777)
+    env["TMP"] = env["TEMP"] = env["TMPDIR"]
+    return env
+`
+
 // cachePaths returns the folders that [Home.Env] or our own environment name as caches.
 func cachePaths() (paths []string) {
 	env := cacheEnv(os.LookupEnv)

@@ -342,3 +342,35 @@ func TestImmutable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A program that shows a finding without teasel gives the server a home of its own too, and removes it.
+func TestScriptHome(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, ".cargo"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const use = `
+env = own_home()
+open(os.path.join(env["HOME"], "file"), "w").close()
+open(os.path.join(env["TMPDIR"], "file"), "w").close()
+print(env["HOME"], env["CARGO_HOME"])
+`
+	c := exec.Command(python, "-c", "import atexit, os, shutil, tempfile\n"+ScriptHome()+use)
+	c.Env = []string{"HOME=" + home, "TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, cargo, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if own == home || cargo != filepath.Join(home, ".cargo") {
+		t.Errorf("the home is %s, and CARGO_HOME %s", own, cargo)
+	}
+	if _, err := os.Stat(filepath.Dir(own)); err == nil {
+		t.Errorf("%s is left", filepath.Dir(own))
+	}
+}

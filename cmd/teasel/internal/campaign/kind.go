@@ -77,7 +77,7 @@ func (k *Kind) CoverageOf(m *corpus.Meta, entries []teasel.Entry) (c report.Cove
 // Report gathers what a report is about from the directory of a campaign of this kind.
 func (k *Kind) Report(dir *corpus.Dir, sum teasel.Summary) *report.Run {
 	m := dir.Meta()
-	r := &report.Run{Version: Version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum, Rules: flags.RulesOf(m.Kind), Scripts: k.Script != nil,
+	r := &report.Run{Version: Version, Kind: m.Kind, Target: m.Name, Seed: m.Seed, Summary: sum, Untested: dir.Untested(), Rules: flags.RulesOf(m.Kind), Scripts: k.Script != nil,
 		Blocked: m.Blocked, Subjects: m.Subjects, Dir: dir.Path(), Skipped: m.Skipped, Unreproduced: m.Crashes,
 		ByHand: func(f teasel.Finding) string { return k.Command(m.Target, &f, dir.FindingPath(f.ID())) }}
 	if s, _, err := dir.Snapshot(nil); err == nil { // broken files were reported when the directory was opened

@@ -250,6 +250,11 @@ func (p *Plan[T]) report(cmd *cobra.Command, dir *corpus.Dir, sum teasel.Summary
 	if p.Complete != nil {
 		p.Complete(run)
 	}
+	if run.Untested != "" {
+		if err := dir.SetUntested(run.Untested); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "teasel: warning: %v\n", err)
+		}
+	}
 	WarnMemory(cmd.ErrOrStderr(), p.Options, run)
 	return run, WriteReports(cmd.OutOrStdout(), p.Options, run)
 }

@@ -139,7 +139,7 @@ func standalone(raw json.RawMessage, f *corpus.FindingFile) (string, error) {
 		return "", err
 	}
 	p := mcp.Program{About: fmt.Sprintf("%s, %s: %s", f.Finding.Rule, f.Finding.Subject, f.Finding.Message), Command: command, Env: flags.Environment(t.Env),
-		Dir: t.Dir, URL: t.URL, Header: t.Header, Insecure: t.Insecure, Version: t.Version, Stateless: t.Stateless, Timeout: t.Timeout, Sandbox: t.Sandbox}
+		Dir: t.Dir, URL: t.URL, Header: t.Header, Insecure: t.Insecure, Version: t.Version, Stateless: t.Stateless, Timeout: t.Timeout, Sandbox: t.Sandbox, KeepHome: t.KeepHome}
 	if text, ok := p.Curl(in); ok {
 		return text, nil
 	}

@@ -45,7 +45,7 @@ type Target struct {
 // server returns the target that is described.
 func (t *Target) server() (netproto.Target, error) {
 	out := netproto.Target{Address: t.Connect, Command: t.Command, Env: flags.Environment(t.Env), Dir: t.Dir, User: t.User, Keep: t.Keep, Timeout: t.Timeout,
-		Start: t.Start, Memory: uint64(t.Memory), Strict: t.Strict, Reset: shell(t.Reset), Health: shell(t.Health), Sandbox: t.Sandbox, Allow: t.Allowed}
+		Start: t.Start, Memory: uint64(t.Memory), Strict: t.Strict, Reset: shell(t.Reset), Health: shell(t.Health), Sandbox: t.Sandbox, Allow: t.Allowed, KeepHome: t.KeepHome}
 	if t.Model == "" {
 		return out, nil
 	}

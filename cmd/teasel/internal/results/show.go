@@ -230,6 +230,9 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	if known := sum.KnownShare(); known > 0 {
 		fmt.Fprintf(t, "known\t%.0f%% of the time went into confirming, trimming, minimising, and inputs that crash or hang\n", 100*known)
 	}
+	if why := k.Report(dir.Dir, dir.Summary()).Untested; why != "" {
+		fmt.Fprintf(t, "untested\t%s\n", plain.Line(why))
+	}
 	fmt.Fprintf(t, "findings\t%d\n", len(s.Findings))
 	unconfirmed := dir.Summary().Unconfirmed
 	if n := len(unconfirmed); n > 0 {
