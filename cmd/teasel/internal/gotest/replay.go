@@ -91,7 +91,7 @@ func openTest(ctx context.Context, raw json.RawMessage, stderr io.Writer) (*repl
 		return nil, exit.InterruptedOr(ctx, err)
 	}
 	c := fuzztest.Campaign(t, nil)
-	run := &replay.Runner[[]byte]{Target: t, Codec: c.Codec, Mutator: c.NewMutator(), Detectors: campaign.WithSandbox(c.NewDetectors, campaign.SandboxOf(&g.Isolation, scratch, []string{binary}, g.Dir))(), Single: true}
+	run := &replay.Runner[[]byte]{Target: t, Codec: c.Codec, Mutator: c.NewMutator(), Detectors: campaign.WithSandbox(c.NewDetectors, campaign.SandboxOf(&g.Isolation, scratch, []string{binary}, g.Dir))(), Single: true, Stderr: stderr}
 	test, _, err := typedTest(ctx, t)
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
@@ -137,10 +137,11 @@ func (r *replayer) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingF
 		return false, err
 	}
 	line := replay.Progress(w, runs)
+	defer line.Clear()
+	line.Show(0, "")
 	small, err := process.Minimize(ctx, r.typed, f.Finding.Input, f.Finding.ID(), runs, func(made int, complexity float64) {
 		line.Show(made, replay.Simplest(complexity))
 	})
-	line.Clear()
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return false, exit.TargetFailure(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/replay"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/mcp"
@@ -73,7 +74,7 @@ func (t *Target) server() (*mcprun.Target, error) {
 }
 
 // newReplayer makes ready what it takes to run single scripts on the server of a finding.
-func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
+func newReplayer(ctx context.Context, raw json.RawMessage, stderr io.Writer) (campaign.Replayer, error) {
 	var t Target
 	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err
@@ -94,7 +95,9 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 	b := &replayer{}
 	b.cleanup.guard(io.Discard)
 	b.cleanup.placeCanary(target, t.Env, io.Discard)
+	ready := progress.Wait(stderr, "waiting for the server to say what it has")
 	session, err := target.Discover(ctx)
+	ready()
 	if err != nil {
 		b.cleanup.close()
 		return nil, exit.InterruptedOr(ctx, err)
@@ -102,7 +105,7 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 	target.Session = session
 	detectors := func() []teasel.Detector { return judge.Detectors(judge.DetectorConfig{Slow: t.Slow}) }
 	b.Runner = replay.Runner[script.Script]{Target: target, Codec: script.Codec{}, Mutator: gen.NewMutator(gen.MutatorConfig{Session: session}),
-		Detectors: campaign.WithSandbox(detectors, campaign.SandboxOf(&t.Isolation, target.Scratch, target.Command.Args, t.Dir))()}
+		Detectors: campaign.WithSandbox(detectors, campaign.SandboxOf(&t.Isolation, target.Scratch, target.Command.Args, t.Dir))(), Stderr: stderr}
 	return b, nil
 }
 

@@ -79,7 +79,7 @@ func Kind() campaign.Kind {
 }
 
 // newReplayer returns what runs inputs on the server of a finding.
-func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
+func newReplayer(ctx context.Context, raw json.RawMessage, stderr io.Writer) (campaign.Replayer, error) {
 	var t Target
 	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 		return nil, err
 	}
 	return &replay.Runner[*dialogue.Dialogue]{
-		Target: target, Codec: dialogue.Codec{Model: target.Model}, Mutator: newMutator(target.Model, &mutate.Dictionary{}), Detectors: campaign.WithSandbox(netproto.Detectors, t.sandbox(target.Scratch))(),
+		Target: target, Codec: dialogue.Codec{Model: target.Model}, Mutator: newMutator(target.Model, &mutate.Dictionary{}), Detectors: campaign.WithSandbox(netproto.Detectors, t.sandbox(target.Scratch))(), Stderr: stderr,
 	}, nil
 }
 

@@ -53,7 +53,7 @@ func (t *Target) sandbox(scratch string) *isolation.Sandbox {
 }
 
 // newReplayer returns what runs inputs on the program of a finding.
-func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaign.Replayer, error) {
+func newReplayer(ctx context.Context, raw json.RawMessage, stderr io.Writer) (campaign.Replayer, error) {
 	var t Target
 	if err := campaign.ReadTarget(raw, &t); err != nil {
 		return nil, err
@@ -67,7 +67,8 @@ func newReplayer(ctx context.Context, raw json.RawMessage, _ io.Writer) (campaig
 		return nil, err
 	}
 	target.Batch = 1
-	return &replay.Runner[[]byte]{Target: target, Codec: native.Codec{}, Mutator: native.NewMutator(&mutate.Bytes{}), Detectors: campaign.WithSandbox(detectors, t.sandbox(target.Scratch))()}, nil
+	return &replay.Runner[[]byte]{Target: target, Codec: native.Codec{}, Mutator: native.NewMutator(&mutate.Bytes{}),
+		Detectors: campaign.WithSandbox(detectors, t.sandbox(target.Scratch))(), Stderr: stderr}, nil
 }
 
 func detectors() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} }

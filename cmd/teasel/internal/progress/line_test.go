@@ -15,22 +15,24 @@ func TestLine(t *testing.T) {
 		want     string
 	}{
 		"quick":                 {false, []time.Duration{time.Second, time.Second / 2}, ""},
-		"a file":                {false, []time.Duration{2 * time.Second, time.Second, 4 * time.Second}, "teasel: 1 of 10 inputs, about 18s left, more\nteasel: 3 of 10 inputs, about 16s left, more\n"},
+		"a file":                {false, []time.Duration{2 * time.Second, 4 * time.Second, 1500 * time.Millisecond}, "teasel: 1 of 10 inputs, about 18s left, more\nteasel: 2 of 10 inputs, about 28s left, more\n"},
+		"one that takes long":   {false, []time.Duration{time.Second, 9500 * time.Millisecond}, "teasel: 1 of 10 inputs, about 18s left, more\nteasel: 1 of 10 inputs, about 1m0s left, more, the next one takes 6s so far\n"},
 		"a terminal":            {true, []time.Duration{time.Second, time.Second, 10 * time.Millisecond, 90 * time.Millisecond}, "\rteasel: 2 of 10 inputs, about 8s left, more\rteasel: 4 of 10 inputs, about 3s left, more\r" + strings.Repeat(" ", 43) + "\r"},
 		"a quick one, terminal": {true, []time.Duration{time.Second}, ""},
 	} {
-		var out strings.Builder
-		now := time.Unix(1000, 0)
-		l := New(&out, "inputs", 10)
-		l.terminal, l.now, l.began = tt.terminal, func() time.Time { return now }, now
-		for i, step := range tt.steps {
-			now = now.Add(step)
-			l.Show(i+1, "more")
-		}
-		l.Clear()
-		if out.String() != tt.want {
-			t.Errorf("%s: %q, want %q", name, out.String(), tt.want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			l := New(&out, "inputs", 10)
+			l.terminal = tt.terminal
+			for i, step := range tt.steps {
+				time.Sleep(step)
+				l.Show(i+1, "more")
+			}
+			l.Clear()
+			if out.String() != tt.want {
+				t.Errorf("%s: %q, want %q", name, out.String(), tt.want)
+			}
+		})
 	}
 	var none *Line
 	none.Show(1, "")

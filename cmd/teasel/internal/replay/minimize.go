@@ -21,13 +21,16 @@ func NotShown() error {
 // Minimize makes the input of a finding simpler as long as it shows the same finding, with so many runs at most. It reports whether it
 // has changed the input.
 func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.FindingFile, runs int) (changed bool, err error) {
+	line := Progress(w, runs)
+	line.Show(0, "")
+	defer line.Clear()
 	in, ex, err := r.Open(ctx, f, "the finding's input")
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
 	id, left := f.Finding.ID(), runs
-	line, simplest := Progress(w, runs), r.Mutator.Complexity(in)
+	simplest := r.Mutator.Complexity(in)
 	var small teasel.Finding // as the simplest input shows it
 	show := func(ctx context.Context, c T) (T, bool, error) {
 		if left--; left < 0 {
@@ -54,7 +57,6 @@ func (r *Runner[T]) Minimize(ctx context.Context, w io.Writer, f *corpus.Finding
 		return false, NotShown()
 	}
 	simple, err := teasel.Minimize(ctx, r.Mutator, in, show)
-	line.Clear()
 	if err != nil && ctx.Err() == nil {
 		return false, exit.TargetFailure(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/progress"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
@@ -22,7 +23,8 @@ type Runner[T any] struct {
 	Codec     teasel.Codec[T]
 	Mutator   teasel.Mutator[T]
 	Detectors []teasel.Detector
-	Single    bool // an input shows one finding at most, so that another finding means that the input still fails
+	Stderr    io.Writer // of the progress of Repro; nil: it is not shown
+	Single    bool      // an input shows one finding at most, so that another finding means that the input still fails
 }
 
 // Open decodes the input of a finding, which errors call what, and starts the target.
@@ -39,31 +41,39 @@ func (r *Runner[T]) Open(ctx context.Context, f *corpus.FindingFile, what string
 // Repro runs the input of a finding until it shows the finding, tries times at most, and ends with the status of what was shown. A
 // finding that is flaky is tried ten times as often.
 func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) (err error) {
+	if !f.Finding.Confirmed() {
+		tries *= 10
+	}
+	line := r.progress(tries)
+	line.Show(0, "")
+	defer line.Clear()
 	in, ex, err := r.Open(ctx, f, "the finding's input")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	if !f.Finding.Confirmed() {
-		tries *= 10
-	}
+	line.Clear()
 	fmt.Fprintln(w, Heading(&f.Finding))
 	var others []string
 	for i := range tries {
+		line.Show(i, "")
 		fs, _, err := teasel.Replay(ctx, ex, r.Detectors, in)
 		if err != nil {
 			return exit.InterruptedOr(ctx, err)
 		}
 		for j := range fs {
 			if f.Finding.Matches(&fs[j]) {
+				line.Clear()
 				return Shown(w, &fs[j], i+1, tries)
 			}
 			others = append(others, fmt.Sprintf("%s  %s: %s", fs[j].Rule, fs[j].Subject, fs[j].Message))
 		}
 	}
-	if shown, err := r.reproAfter(ctx, w, ex, f, tries); shown || err != nil {
+	line.Show(tries, "behind what the target had run before")
+	if shown, err := r.reproAfter(ctx, w, ex, f, line); shown || err != nil {
 		return err
 	}
+	line.Clear()
 	fmt.Fprintf(w, "not reproduced in %s\n", Tries(tries))
 	if len(others) > 0 {
 		fmt.Fprintf(w, "but something else was: %s\n", plain.Line(others[0]))
@@ -80,7 +90,7 @@ var historyLengths = [...]int{4, 13, 129, math.MaxInt}
 
 // reproAfter runs the input of an unconfirmed finding behind more and more of what the target had run before. It reports whether that has shown
 // the finding, with the error for that.
-func (r *Runner[T]) reproAfter(ctx context.Context, w io.Writer, ex teasel.Executor[T], f *corpus.FindingFile, tries int) (bool, error) {
+func (r *Runner[T]) reproAfter(ctx context.Context, w io.Writer, ex teasel.Executor[T], f *corpus.FindingFile, line *progress.Line) (bool, error) {
 	join, ok := r.Mutator.(teasel.Joiner[T])
 	var ran []T
 	for i, data := range f.Finding.History {
@@ -103,12 +113,21 @@ func (r *Runner[T]) reproAfter(ctx context.Context, w io.Writer, ex teasel.Execu
 		}
 		for i := range fs {
 			if f.Finding.Matches(&fs[i]) {
+				line.Clear()
 				fmt.Fprintf(w, "not by itself, but behind %s that the target had run before\n", noun.Count(n-1, "input", "inputs"))
 				return true, Shown(w, &fs[i], 1, 1)
 			}
 		}
 	}
 	return false, nil
+}
+
+// progress returns the progress of so many tries; nil: it is not shown.
+func (r *Runner[T]) progress(tries int) *progress.Line {
+	if r.Stderr == nil {
+		return nil
+	}
+	return progress.New(r.Stderr, "tries", tries)
 }
 
 // Heading is a finding in one line.
