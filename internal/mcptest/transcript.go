@@ -222,6 +222,8 @@ func (b *transcriptBuilder) end(what string) {
 			t.Waits = script.WaitsOutside
 		case "busy":
 			t.Idle, t.Busy = false, true
+		case "child":
+			t.Idle, t.Busy, t.Waits = false, true, script.WaitsOutside
 		}
 		t.End.Kind = script.EndKilled
 	case "flood":

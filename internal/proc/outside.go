@@ -8,27 +8,55 @@ import (
 	"strings"
 )
 
-// Outside reports whether something beyond a process and its descendants may keep it waiting: one of them has a connection, or tries to
-// get one, to an address, or a descendant is working. Listening sockets, pipes and connections to one another do not count. It is a guess
-// at one moment; false if the processes cannot be read.
+// Outside reports whether something beyond a program may keep it waiting: it or a descendant has a connection, or tries to get one, to an
+// address, or a descendant is working that does not write where the process does: one that does is the program itself, started by a
+// wrapper. Listening sockets, pipes and connections to one another do not count. It is a guess at one moment; false if the processes cannot
+// be read.
 func Outside(pid int) bool {
 	all, err := listProcesses(nil)
 	if err != nil {
 		return false
 	}
 	ours := family(all, pid, false)
-	sockets := map[string]bool{}
+	sockets, output := map[string]bool{}, outputOf(pid)
 	for i := range all {
 		p := &all[i]
 		if !ours[p.pid] || p.dead() {
 			continue
 		}
-		if p.pid != pid && (p.state == 'R' || p.state == 'D') {
+		if p.pid != pid && works(p.pid) && outputOf(p.pid) != output {
 			return true
 		}
 		addSockets(sockets, p.pid)
 	}
 	return len(sockets) > 0 && connected(pid, sockets)
+}
+
+// Works reports whether a program works itself: a thread runs of the process or, since it may be a wrapper, of a descendant that writes
+// where it does.
+func Works(pid int) bool {
+	all, err := listProcesses(nil)
+	if err != nil {
+		return works(pid)
+	}
+	output := outputOf(pid)
+	for id := range family(all, pid, false) {
+		if works(id) && (id == pid || outputOf(id) == output) {
+			return true
+		}
+	}
+	return false
+}
+
+func works(pid int) bool {
+	running, _ := threadsOf(pid)
+	return running > 0
+}
+
+// outputOf names what a process has as its standard output.
+func outputOf(pid int) string {
+	name, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/1") // "" of one that has ended, or has closed it
+	return name
 }
 
 // addSockets adds the inodes of the sockets that a process has open.

@@ -1,9 +1,13 @@
 package proc
 
 import (
+	"bufio"
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -54,6 +58,33 @@ func TestOutside(t *testing.T) {
 	waitUntil(t, "a child sleeps", func() bool { return !Outside(os.Getpid()) })
 	_ = idle.Process.Kill()
 	_ = idle.Wait() // it was killed
+}
+
+// TestOutsideWrapper: a program that a wrapper has started is no child of it, and a child that writes elsewhere is.
+func TestOutsideWrapper(t *testing.T) {
+	for output, want := range map[string]bool{"": false, "> /dev/zero": true} {
+		wrapper := exec.Command("sh", "-c", "sh -c 'while :; do :; done' "+output+" & echo $!; wait")
+		said, err := wrapper.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := wrapper.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(said).ReadString('\n')
+		if child, _ := strconv.Atoi(strings.TrimSpace(line)); err != nil || child <= 0 {
+			t.Fatalf("it said %q, %v", line, err)
+		} else {
+			waitUntil(t, "the program works", func() bool {
+				return works(child) && !works(wrapper.Process.Pid) && (outputOf(child) == "/dev/zero") == want
+			})
+			if outside, itself := Outside(wrapper.Process.Pid), Works(wrapper.Process.Pid); outside != want || itself == want {
+				t.Errorf("with the output %q it waits for something outside: %v, works itself: %v", output, outside, itself)
+			}
+			_ = syscall.Kill(child, syscall.SIGKILL)
+		}
+		_ = wrapper.Wait() // its child was killed
+	}
 }
 
 // TestOutsideConnection: a connection to another process counts for who has made it, and not for who has accepted it.

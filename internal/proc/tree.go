@@ -186,20 +186,27 @@ func ProcessorTime(pid int) (time.Duration, bool) {
 // wait for a disk. A hang in which none does is a deadlock or an endless wait, not an endless loop.
 func (p *Process) Threads() (running, all int) {
 	for _, r := range p.processTree() {
-		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", r.pid))
-		if err != nil {
+		n, m := threadsOf(r.pid)
+		running, all = running+n, all+m
+	}
+	return running, all
+}
+
+// threadsOf is Threads for one process.
+func threadsOf(pid int) (running, all int) {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return 0, 0
+	}
+	for _, task := range tasks {
+		var buf [512]byte
+		b, ok := readInto(fmt.Sprintf("/proc/%d/task/%s/stat", pid, task.Name()), buf[:])
+		if !ok {
 			continue
 		}
-		for _, task := range tasks {
-			var buf [512]byte
-			b, ok := readInto(fmt.Sprintf("/proc/%d/task/%s/stat", r.pid, task.Name()), buf[:])
-			if !ok {
-				continue
-			}
-			all++
-			if i := bytes.LastIndexByte(b, ')'); i >= 0 && i+2 < len(b) && (b[i+2] == 'R' || b[i+2] == 'D') {
-				running++
-			}
+		all++
+		if i := bytes.LastIndexByte(b, ')'); i >= 0 && i+2 < len(b) && (b[i+2] == 'R' || b[i+2] == 'D') {
+			running++
 		}
 	}
 	return running, all

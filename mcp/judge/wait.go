@@ -28,15 +28,19 @@ func (j *judge) unresponsive() {
 		j.report(RuleDeaf, subject, "", fmt.Sprintf("After %s the session answers nothing any more: its HTTP responses are empty.", line))
 	case j.t.Idle && len(s.Raw) >= long: // it has stopped reading, whatever the line says
 		j.report(RuleDeaf, subjectLongLine, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
-	case !j.t.Busy && j.waitsOutside(s):
+	case j.waitsOutside(s):
+		why := "It used no processor, and seems to have been waiting for somebody else."
+		if j.t.Busy {
+			why = "It was waiting for a program that it had started, which used the processor."
+		}
 		j.reportAs(RuleDeaf, teasel.Info, j.subject(s), "", fmt.Sprintf(
-			"While it worked on %s the server answered nothing else, not even a ping. It used no processor, and seems to have been waiting for somebody else.", line))
+			"While it worked on %s the server answered nothing else, not even a ping. %s", line, why))
 	default:
 		j.report(RuleDeaf, subject, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
 	}
 }
 
-// waitsOutside reports whether a server that uses no processor waits for somebody else: it was seen to, or where nobody has looked, the
+// waitsOutside reports whether a server waits for somebody else: it was seen to, or where nobody could look and it uses no processor, the
 // request says so or the tool's words do. That a tool may reach out by default, since no annotation says otherwise, is no reason: a lock
 // that nobody releases looks the same.
 func (j *judge) waitsOutside(s *script.Sent) bool {
@@ -45,6 +49,9 @@ func (j *judge) waitsOutside(s *script.Sent) bool {
 		return false
 	case script.WaitsOutside:
 		return true
+	}
+	if j.t.Busy {
+		return false
 	}
 	tool := j.called(s)
 	return j.saysThatItReachesOut(s) || tool != nil && tool.OpenWorld && (tool.Network || tool.Takes(session.RunsProgram|session.RunsQuery|session.ReadsAnywhere))

@@ -187,13 +187,10 @@ func (k *talk) explain() {
 		return
 	}
 	running, all := k.server.Threads()
-	switch {
-	case all == 0:
-	case running > 0:
-		k.t.Busy = true
-	default:
-		k.t.Idle, k.t.Waits = true, k.server.WaitsFor()
+	if all == 0 {
+		return
 	}
+	k.t.Busy, k.t.Idle, k.t.Waits = running > 0, running == 0, k.server.WaitsFor()
 }
 
 // collectStderr gives the talk what the server wrote to standard error meanwhile, of which only the end is kept.

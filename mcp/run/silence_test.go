@@ -14,7 +14,11 @@ func TestSilence(t *testing.T) {
 	hung := func(tr *script.Transcript) bool {
 		return tr.Hung && !tr.Unresponsive && tr.End.Kind == script.EndInvalid
 	}
-	deaf := func(tr *script.Transcript) bool { return tr.Unresponsive && tr.End.Kind == script.EndKilled }
+	deaf := func(waits script.Waiting) func(*script.Transcript) bool {
+		return func(tr *script.Transcript) bool {
+			return tr.Unresponsive && tr.End.Kind == script.EndKilled && tr.Waits == waits
+		}
+	}
 	flood := func(tr *script.Transcript) bool { return tr.Flood && tr.End.Kind == script.EndKilled }
 	for _, tt := range []struct {
 		name, tool, arguments string
@@ -24,8 +28,10 @@ func TestSilence(t *testing.T) {
 		suspended             bool // beside others it is suspended, and ends like that later; otherwise they are lost with it
 	}{
 		{"one call", "never", `{}`, teasel.ExitHang, hung, "idle", true},
-		{"deaf, and it sleeps", "deadlock", `{}`, teasel.ExitHang, deaf, "idle", false},
-		{"deaf, and it computes", "spin", `{}`, teasel.ExitHang, deaf, "using the processor", false},
+		{"deaf, and it sleeps", "deadlock", `{}`, teasel.ExitHang, deaf(script.WaitsInside), "idle", false},
+		{"deaf, and it looks at a lock", "poll", `{}`, teasel.ExitHang, deaf(script.WaitsInside), "", false},
+		{"deaf, and a child computes", "run_program", `{}`, teasel.ExitHang, deaf(script.WaitsOutside), "", false},
+		{"deaf, and it computes", "spin", `{}`, teasel.ExitHang, deaf(script.WaitsInside), "using the processor", false},
 		{"it computes, and answers others", "spin_apart", `{}`, teasel.ExitHang, hung, "using the processor", true},
 		{"answers without end", "flood", `{"text":"answers"}`, teasel.ExitCrash, flood, "cut off", false},
 		{"progress without end", "flood", `{"text":"progress"}`, teasel.ExitCrash, flood, "cut off", false},

@@ -83,7 +83,7 @@ type Waiting uint8
 const (
 	WaitsUnknown Waiting = iota
 	WaitsInside          // nothing beyond the process can end it
-	WaitsOutside         // a connection, a child that works, or the clock
+	WaitsOutside         // a connection, or a child that works
 )
 
 // Transcript is the evidence of one execution: all that was said and what became of the server. It is good until the
@@ -107,7 +107,7 @@ type Transcript struct {
 	Refuses      string  // over HTTP, why it refuses a new client, of a server that refuses everything; "": it does not
 	Idle         bool    // meanwhile it used no processor
 	Busy         bool    // meanwhile it used one
-	Waits        Waiting // of an unresponsive one: what it waits for
+	Waits        Waiting // what it waits for that does not answer
 	Flood        bool    // it wrote more than it may without being asked: cut off
 	Cut          bool    // its answers were too much to be kept: only how the server fared is known
 	Growth       *Growth

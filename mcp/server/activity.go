@@ -106,24 +106,16 @@ func (s *Server) Threads() (running, all int) {
 	return s.proc.Threads()
 }
 
-// WaitsFor says what a server that does nothing may wait for: something beyond its process that can be seen, which is a connection, a
-// child that works or the clock, or nothing.
+// WaitsFor says what a server that answers nothing may wait for: something beyond it that can be seen, which is a connection or a child
+// that works, or nothing. The clock is nothing: who polls a lock that is never free waits for it again and again.
 func (s *Server) WaitsFor() script.Waiting {
 	switch {
 	case s.proc == nil:
 		return script.WaitsUnknown
-	case proc.Outside(s.proc.PID()), s.letsTimePass():
+	case !proc.Works(s.proc.PID()) && proc.Outside(s.proc.PID()):
 		return script.WaitsOutside
 	}
 	return script.WaitsInside
-}
-
-// letsTimePass reports whether the server waits for a time that comes within a minute.
-func (s *Server) letsTimePass() bool {
-	before := s.quiet.Horizon
-	defer func() { s.quiet.Horizon = before }()
-	s.quiet.Horizon = time.Minute
-	return s.quiet.Look() == proc.Waiting
 }
 
 // Memory returns how many bytes of memory the server takes; 0: its process is not ours.

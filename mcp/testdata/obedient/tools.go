@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -41,6 +42,16 @@ func tools() []tool {
 			s.mu.Lock()
 			s.mu.Lock()
 			return "", true
+		}},
+		{name: "poll", description: "Is never answered, since the one goroutine that serves asks again and again for a lock that it holds.", call: func(s *server, _ json.RawMessage, _ arguments) (string, bool) {
+			for s.mu.Lock(); !s.mu.TryLock(); {
+				time.Sleep(20 * time.Millisecond)
+			}
+			return "", true
+		}},
+		{name: "run_program", description: "Is answered when a program has ended that computes for ever. Nobody is served meanwhile.", call: func(*server, json.RawMessage, arguments) (string, bool) {
+			said, err := exec.Command("sh", "-c", "while :; do :; done").Output()
+			return fmt.Sprint(said, err), false
 		}},
 		{name: "spin", description: "Is never answered, since the one goroutine that serves computes for ever.", call: func(*server, json.RawMessage, arguments) (string, bool) {
 			for {
