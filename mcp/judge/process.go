@@ -17,6 +17,10 @@ import (
 // process judges what became of the server's process and of its streams.
 func (j *judge) process() {
 	t := j.t
+	if t.Worn > 0 {
+		j.worn()
+		return
+	}
 	if t.End.Kind != script.EndInvalid {
 		j.ended()
 	} else if len(t.Stderr) > 0 {
@@ -194,7 +198,7 @@ func (j *judge) ended() {
 		group += ": " + place
 	}
 	// One fault, whichever request brings it about.
-	j.report(rule, j.guiltySubject(), group, message).Fault = f.Frame()
+	j.report(rule, j.guiltySubject(), group, message).Fault = f.Origin()
 }
 
 // lastFault reads what the server wrote since the line was sent that is to blame. Of what it wrote before, it has survived an

@@ -55,6 +55,15 @@ func faultIn(text []byte, ended bool) (f Fault) {
 	return f
 }
 
+// Origin returns the frame that tells a fault from others: that which is to blame or, where all are of the language itself, as of an error that
+// Node raises in an event, the innermost; "": there is none.
+func (f *Fault) Origin() string {
+	if frame := f.Frame(); frame != "" || len(f.Stack) == 0 {
+		return frame
+	}
+	return f.Stack[0].Short()
+}
+
 // Place names where a fault arose in a way that stays the same from run to run: the frame that is to blame, else the words of the line
 // that reports it.
 func (f *Fault) Place(e *Echo) string {

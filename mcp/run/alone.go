@@ -26,6 +26,7 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	s.alone, s.unrequested = k, 0
 	_, s.stderr = s.Stderr(s.Written())
 	k.alone = true
+	before := s.lines()
 	k.begin(s)
 	f, err := e.converse(ctx, s, k, patient || own)
 	s.alone = nil
@@ -44,10 +45,12 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 		k.t.End = s.End(f == waitEnded)
 	}
 	k.collectStderr()
-	e.noteTimes(k)
-	e.learn(k)
-	if k.failed() {
-		e.charge(k, deathPrice)
+	if !e.wearing { // what is sent so often says nothing of its topic
+		e.noteTimes(k)
+		e.learn(k)
+		if k.failed() {
+			e.charge(k, deathPrice)
+		}
 	}
 	if k.state != suspended {
 		k.terminate()
@@ -56,11 +59,29 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	}
 	switch {
 	case own:
-		return s.Close()
+		err = s.Close()
 	case f != waitIdle:
 		e.forget(s)
 	}
-	return nil
+	if f == waitIdle || err != nil || k.state == suspended {
+		return err
+	}
+	return e.checkWorn(ctx, s, k, before, patient)
+}
+
+// checkWorn is for a server that has ended with a talk alone on it, before which it was sent so many lines. If it is their number that has
+// ended it, the talk runs again on the next one.
+func (e *executor) checkWorn(ctx context.Context, s *peer, k *talk, before int, patient bool) error {
+	switch worn, err := e.wears(ctx, endingOf(&k.t), &k.t.End, s.lines()); {
+	case worn == 0 || err != nil:
+		return err
+	case before > 0: // on a server of its own it shows whether it is to blame
+		k.again()
+		return e.runAlone(ctx, k, patient)
+	default:
+		k.t.Worn = worn
+		return nil
+	}
 }
 
 // converse lets the talk go on whenever the server has answered or rests, to its end, and then waits until nothing more comes of

@@ -38,6 +38,8 @@ type executor struct {
 	late       []*talk      // that outlive the call that they came from
 	checks     atomic.Int32 // of those, checks that have not been run
 	background background
+	worn       map[ending]wear
+	wearing    bool // a server is being worn out
 }
 
 // traffic is what servers have written.
@@ -65,7 +67,7 @@ const (
 
 // newExecutor returns an executor without a server.
 func newExecutor(t *Target, found *session.Session) *executor {
-	e := &executor{target: t, session: found, standby: proc.NewStandby(func(context.Context) (*peer, error) { return t.launch() }), records: make(map[script.Topic]*record),
+	e := &executor{target: t, session: found, standby: proc.NewStandby(func(context.Context) (*peer, error) { return t.launch() }), records: make(map[script.Topic]*record), worn: make(map[ending]wear),
 		window: max(t.window()/2, 1)}
 	if found != nil {
 		e.names = script.NewNames(found, t.Blocked, t.Excluded)
@@ -225,7 +227,9 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 		if err != nil {
 			return nil, e.discard(s, err)
 		}
-		e.diedIdle(s, f)
+		if err := e.diedIdle(ctx, s, f); err != nil {
+			return nil, err
+		}
 	}
 	again := func(err error) bool { var failed *server.StartError; return errors.As(err, &failed) }
 	if len(e.target.Args) == 0 {
@@ -261,18 +265,21 @@ func (e *executor) take(ctx context.Context) (*peer, error) {
 
 // diedIdle is for a server that has ended between two calls, after it had answered everything. Its last script is handed out as if
 // it had ended it: the engine tries it alone, and then together with what ran before it.
-func (e *executor) diedIdle(s *peer, f waitEnd) {
+func (e *executor) diedIdle(ctx context.Context, s *peer, f waitEnd) error {
 	end := s.End(f == waitEnded)
 	e.forget(s)
 	past := s.past.Before(s.past.Added())
 	if len(past) == 0 || end.EOF {
-		return
+		return nil
+	}
+	if worn, err := e.wears(ctx, ending{kind: end.Kind, code: end.Code, signal: end.Signal}, &end, s.lines()); worn > 0 || err != nil {
+		return err
 	}
 	last := script.Unpack(past[len(past)-1])
 	k := new(talk)
 	k.take(e, &last, nil)
 	if k.state == skipped || len(last.Steps) == 0 {
-		return
+		return nil
 	}
 	k.server, k.state = s, over
 	k.t.Past, k.t.Place, k.t.End = &s.past, s.past.Added(), end
@@ -281,6 +288,7 @@ func (e *executor) diedIdle(s *peer, f waitEnd) {
 	k.noteEnd(f)
 	e.charge(k, deathPrice)
 	e.finish(k)
+	return nil
 }
 
 // discard ends a server in the middle of a conversation that an error of ours has broken off: what would come next belongs to

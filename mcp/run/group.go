@@ -8,6 +8,7 @@ import (
 
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/observe"
+	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
 // A group is many talks with one server at once, in two halves that take turns: while the server works on one half, the answers
@@ -58,7 +59,9 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		if f == waitDone {
 			return nil
 		}
-		talks = g.ended(f, last)
+		if talks, err = g.ended(ctx, f, last); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -136,7 +139,7 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 			e.suspend(k)
 		}
 	}
-	return waitDone, nil
+	return e.checkAlive(ctx, s)
 }
 
 // advance lets those talks of a half go on that have their answers, then those that were suspended and have theirs, and then
@@ -223,7 +226,7 @@ func (g *group) judge() {
 // suspended on it, those are tried by themselves, and all that were in flight run again, once in a call: it may take long until
 // something is suspended again. Else all that it has left unanswered are lost, the first unanswered first; or, if it had answered
 // all, those that it has answered last. It takes the engine, and fresh servers, to find out which it was.
-func (g *group) ended(f waitEnd, last []*talk) (todo []*talk) {
+func (g *group) ended(ctx context.Context, f waitEnd, last []*talk) (todo []*talk, err error) {
 	e := g.e
 	candidates, begun := g.inFlight(f)
 	if g.begun == 1 && len(candidates) == 1 {
@@ -232,13 +235,17 @@ func (g *group) ended(f waitEnd, last []*talk) (todo []*talk) {
 	}
 	end := g.server.End(f == waitEnded)
 	ended := e.forget(g.server)
-	if len(ended) > 0 && !g.again {
+	worn, err := e.wears(ctx, ending{end.Kind, end.Code, end.Signal, f == waitUnresponsive || f == waitBusy, f == waitRefuses}, &end, g.server.lines())
+	if err != nil {
+		return nil, err
+	}
+	if worn > 0 && g.begun > len(candidates) || len(ended) > 0 && !g.again {
 		for _, k := range candidates {
 			k.again()
 		}
 		todo, candidates, last = candidates, nil, nil
 	}
-	slices.SortStableFunc(candidates, func(a, b *talk) int { return cmp.Compare(a.t.FirstUnanswered().Place, b.t.FirstUnanswered().Place) })
+	slices.SortStableFunc(candidates, func(a, b *talk) int { return cmp.Compare(a.firstLost().Place, b.firstLost().Place) })
 	if len(candidates) == 0 {
 		candidates = slices.Clone(last)
 		slices.Reverse(candidates)
@@ -270,7 +277,7 @@ func (g *group) ended(f waitEnd, last []*talk) (todo []*talk) {
 		k.again()
 		todo = append(todo, k)
 	}
-	return append(todo, g.todo...)
+	return append(todo, g.todo...), nil
 }
 
 // inFlight returns the talks in flight when the server has ended: those with a line that it has not answered, and the others.
@@ -280,7 +287,7 @@ func (g *group) inFlight(f waitEnd) (unanswered, answered []*talk) {
 			if f == waitEnded || f == waitRefuses {
 				k.retract()
 			}
-			if k.t.FirstUnanswered() != nil {
+			if k.firstLost() != nil {
 				unanswered = append(unanswered, k)
 			} else {
 				answered = append(answered, k)
@@ -288,6 +295,17 @@ func (g *group) inFlight(f waitEnd) (unanswered, answered []*talk) {
 		}
 	}
 	return unanswered, answered
+}
+
+// firstLost returns the first request that is not answered, or else the first line whose response has no message; nil: there is none.
+func (k *talk) firstLost() *script.Sent {
+	if s := k.t.FirstUnanswered(); s != nil {
+		return s
+	}
+	if i := slices.IndexFunc(k.t.Sent, func(s script.Sent) bool { return s.Broken }); i >= 0 {
+		return &k.t.Sent[i]
+	}
+	return nil
 }
 
 // giveUp ends a talk whose answers have not come.

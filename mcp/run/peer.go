@@ -21,6 +21,7 @@ type peer struct {
 	flights   map[int64]*flight  // by our ids
 	exchanges map[int64]*flight  // over HTTP, by their numbers
 	sent      int64              // lines of scripts
+	pings     int64
 	aging     aging
 	past      history.Ring // what was sent in scripts
 	packed    []byte       // what was added to it last
@@ -62,6 +63,9 @@ func (s *peer) Send(m conn.Message) (exchange int64) {
 	return s.Server.Send(m)
 }
 
+// lines returns how many lines the server was sent.
+func (s *peer) lines() int { return int(s.sent + s.pings) }
+
 // logged returns how much was written to standard error since the mark.
 func (s *peer) logged() int {
 	_, written := s.Stderr(s.Written())
@@ -93,6 +97,7 @@ func (s *peer) writePing() (exchange int64) {
 	var b [64]byte
 	s.endLine()
 	s.IDs++
+	s.pings++
 	if s.Stateless() { // which has no ping
 		line := strings.Replace(session.DiscoverLine, `"@id"`, strconv.FormatInt(s.IDs, 10), 1)
 		m := s.Message([]byte(line), &discover)

@@ -108,6 +108,7 @@ type Transcript struct {
 	Idle         bool    // meanwhile it used no processor
 	Busy         bool    // meanwhile it used one
 	Waits        Waiting // what it waits for that does not answer
+	Worn         int     // of one that has ended: after how many requests it does, whatever they are; 0: it is not known to
 	Flood        bool    // it wrote more than it may without being asked: cut off
 	Cut          bool    // its answers were too much to be kept: only how the server fared is known
 	Growth       *Growth

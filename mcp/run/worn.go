@@ -1,0 +1,111 @@
+package run
+
+import (
+	"context"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/observe"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/session"
+)
+
+// A server may end after so many requests, whatever they are: it counts them, or runs out of something. Whichever request comes then is not
+// to blame, and each would be a finding of its own where nothing says in which function the server ended. Whether that is so is tried once
+// for each way to end: a plain request is sent to a fresh server again and again.
+
+const (
+	leastWear = 8    // lines that are many
+	firstWear = 512  // requests that are tried at first
+	mostWear  = 8192 // requests that are tried at most
+	wearShare = 8    // of the lines that wear a server out, one part may be missing: not each counts for it
+)
+
+// ending is how a server ends, as far as can be told of one that does not say where.
+type ending struct {
+	kind          script.EndKind
+	code          int
+	signal        string
+	deaf, refuses bool
+}
+
+// endingOf returns how the server of a transcript has ended.
+func endingOf(t *script.Transcript) ending {
+	return ending{t.End.Kind, t.End.Code, t.End.Signal, t.Unresponsive, t.Refuses != ""}
+}
+
+// wear is how many requests a server takes until it ends.
+type wear struct {
+	requests int // 0: it does not end of what it is sent many times
+	tried    int // requests of which that is known
+}
+
+// wears returns after how many requests a server that has ended, after so many lines, ends whatever they are; 0: that is not what it has ended
+// of.
+func (e *executor) wears(ctx context.Context, how ending, end *script.End, lines int) (requests int, err error) {
+	if len(e.target.Args) == 0 || lines < leastWear || how.kind == script.EndInvalid || end.EOF || observe.FindFault(end.Stderr).Kind != observe.FaultNone {
+		return 0, nil
+	}
+	w := e.worn[how]
+	if w.requests == 0 && w.tried < min(lines, mostWear) && !e.wearing {
+		if w, err = e.wearOut(ctx, how, min(max(2*lines, firstWear), mostWear)); err != nil {
+			return 0, err
+		}
+		e.worn[how] = w
+	}
+	if lines < w.requests-w.requests/wearShare {
+		return 0, nil
+	}
+	return w.requests, nil
+}
+
+// wearOut sends a plain request to fresh servers so many times, and returns after how many the server ends in such a way. The script that
+// does it is handed out by Late.
+func (e *executor) wearOut(ctx context.Context, how ending, times int) (wear, error) {
+	live := e.live
+	e.live, e.wearing = nil, true
+	defer func() { e.live, e.wearing = live, false }()
+	for _, line := range e.plainLines() {
+		in := script.Script{Start: script.Shared, Steps: []script.Step{{Line: line, Times: times}}}
+		k := new(talk)
+		k.take(e, &in, &teasel.Observation{})
+		if err := e.runAlone(ctx, k, true); err != nil {
+			return wear{}, err
+		}
+		if s := e.live; s != nil {
+			if err := e.discard(s, nil); err != nil {
+				return wear{}, err
+			}
+		}
+		n := int(k.runs)
+		for i := range k.t.Sent {
+			if k.t.Sent[i].Answer >= 0 {
+				n++
+			}
+		}
+		if n >= leastWear && endingOf(&k.t) == how {
+			in.Steps[0].Times = n + e.target.window() + leastWear // of those in flight, answers may be lost
+			k.t.Worn = n
+			k.detach()
+			e.finish(k)
+			return wear{requests: n}, nil
+		}
+		k.halt()
+	}
+	return wear{tried: times}, nil
+}
+
+// plainLines returns requests that every server answers: a ping, and a call of a tool that only reads.
+func (e *executor) plainLines() [][]byte {
+	if e.session.Stateless {
+		return [][]byte{[]byte(session.DiscoverLine)}
+	}
+	lines := [][]byte{[]byte(session.PingLine)}
+	for i := range e.session.Tools {
+		t := &e.session.Tools[i]
+		blocked := e.target.Blocked != nil && e.target.Blocked(t.Name) || e.target.Excluded != nil && e.target.Excluded(t.Name)
+		if traits := session.TraitsOf(t); traits.Reads && !traits.Slow && !blocked {
+			return append(lines, new(session.Catalog).Prepare(t).Call())
+		}
+	}
+	return lines
+}
