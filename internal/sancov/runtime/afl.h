@@ -44,8 +44,13 @@ uint32_t __afl_fuzz_read(uint8_t *buffer) {
 void __lsan_enable(void) __attribute__((weak));
 void __lsan_disable(void) __attribute__((weak));
 
+_Noreturn void __real__exit(int code);
+
 void __afl_leak_check(void) {
-	if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) _exit(EXIT_LEAK);
+	if (SHARED.attached) SHARED.state->leaks_asked = 1;
+	if (!__lsan_do_recoverable_leak_check || !__lsan_do_recoverable_leak_check()) return;
+	if (SHARED.attached) SHARED.state->leaked = 1;
+	__real__exit(EXIT_LEAK); // not an exit of the program's own, which is judged as the end of its run
 }
 
 void __afl_lsan_on(void) {

@@ -40,6 +40,15 @@ static void allocation_stacks_set(unsigned frames) {
 	if (_ZN6__asan20SetMallocContextSizeEj) _ZN6__asan20SetMallocContextSizeEj(frames);
 }
 
+// allocation_stacks_begin and allocation_stacks_end stand around a run. A program that checks for leaks itself has stacks in every run.
+static void allocation_stacks_begin(uint32_t ask) {
+	if (ask & ASK_STACKS || SHARED.state->leaks_asked) allocation_stacks_set(LEAK_FRAMES);
+}
+
+static void allocation_stacks_end(uint32_t ask) {
+	if (ask & ASK_STACKS && !SHARED.state->leaks_asked) allocation_stacks_set(1);
+}
+
 // leaks_suspected reports whether to check for leaks. A process with more threads is not checked, since blocks may be referenced
 // from their stacks only.
 static int leaks_suspected(void) { return blocks > 0 && leaks_enabled && SHARED.state->leak_checks < MAX_LEAK_CHECKS && thread_count() == 1; }

@@ -44,6 +44,8 @@ struct state {
 	uint64_t exit_reason;
 	uint64_t return_address; // of the harness; 0: unknown
 	uint32_t leak_checks;
+	uint32_t leaks_asked; // the program checks for leaks itself
+	uint32_t leaked; // the run has ended since it does
 	uint32_t judged; // the child has judged the run of its program
 	uint32_t resume; // index of the input with which a child of a program with a loop goes on; 0: it waits for a command
 };

@@ -26,7 +26,7 @@ static void loop_input(void) {
 	else if (!input_write(s)) _exit(1);
 	else if (!input_path) rewind(stdin); // forgets what was read ahead of the last input, and its end
 	if (!loop.runs) counters_clear(); // of what the program did to get here
-	if (s->ask & ASK_STACKS) allocation_stacks_set(LEAK_FRAMES);
+	allocation_stacks_begin(s->ask);
 	if (s->ask & ASK_OPERANDS) record_begin(SHARED.outcomes + loop.at);
 	coverage_begin();
 	loop_cpu = s->ask & ASK_TRACE ? cpu_used() : 0;
@@ -36,7 +36,7 @@ static void loop_input(void) {
 // loop_input_end judges the run in flight. An exit from now on is not the run's.
 static void loop_input_end(void) {
 	if (program_runs) program_judge();
-	if (SHARED.slots[loop.at].ask & ASK_STACKS) allocation_stacks_set(1);
+	allocation_stacks_end(SHARED.slots[loop.at].ask);
 	loop.running = running = 0;
 	loop.runs++;
 	loop.at++;

@@ -277,7 +277,7 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	struct outcome *o = SHARED.outcomes + i;
 	uint32_t ask = s->ask;
 	uint8_t *in;
-	if (ask & ASK_STACKS) allocation_stacks_set(LEAK_FRAMES);
+	allocation_stacks_begin(ask);
 	if (sanitized) {
 		in = malloc(s->length ? s->length : 1);
 		if (!in) abort();
@@ -301,7 +301,7 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	if (suspected) leaks_check(in, s->length);
 	running = 0;
 	if (sanitized) free(in);
-	if (ask & ASK_STACKS) allocation_stacks_set(1);
+	allocation_stacks_end(ask);
 }
 
 // teasel_child runs batches until it has made the number of runs after which a child is replaced. The counters are zero when it
@@ -431,7 +431,7 @@ static void program_begin(void) {
 	atexit(program_judge);
 	at_quick_exit(program_judge);
 	program_runs = running = 1;
-	if (SHARED.slots[i].ask & ASK_STACKS) allocation_stacks_set(LEAK_FRAMES);
+	allocation_stacks_begin(SHARED.slots[i].ask);
 	if (SHARED.slots[i].ask & ASK_OPERANDS) record_begin(SHARED.outcomes + i);
 }
 
@@ -450,6 +450,7 @@ static void program_serve(void) {
 				lseek(2, 0, SEEK_SET);
 				if (!input_write(SHARED.slots + i)) _exit(1);
 				SHARED.state->judged = JUDGED_NOT;
+				SHARED.state->leaked = 0;
 				pid_t p = child();
 				if (p < 0) _exit(1);
 				if (p == 0) {
@@ -458,7 +459,7 @@ static void program_serve(void) {
 				}
 				struct rusage used = {0};
 				SHARED.outcomes[i].status = status = child_wait(p, &used);
-				if (WIFSIGNALED(status)) answer = STATUS_DEAD;
+				if (WIFSIGNALED(status) || SHARED.state->leaked) answer = STATUS_DEAD;
 				else if (SHARED.state->judged) continue;
 				else if (shared_begin()) i--; // run it again with shared counters
 				else program_judge_ended(i, &used);
