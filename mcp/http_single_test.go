@@ -25,6 +25,8 @@ func TestSingleBugs(t *testing.T) {
 		{"resumed-stream", "-sse", check.RuleSessionLeak, "", check.Sessions},
 		{"resumed-all", "-sse", check.RuleSessionLeak, "", check.Sessions},
 		{"last-client", "", check.RuleSessionState, "", check.SessionState},
+		{"session-file", "", check.RuleSessionKept, "files open", check.GrowthFiles},
+		{"session-memory", "", check.RuleSessionKept, "Memory grew", check.GrowthMemory},
 		{"long-head-exit", "", judge.RuleCrash, "+X-Teasel", check.HTTP},
 		{"long-head-hang", "", judge.RuleDeaf, "+X-Teasel", check.HTTP},
 		{"server-request", "-stateless -sse", judge.RuleServerRequest, "", check.Progress},

@@ -62,6 +62,7 @@ var All = []Check{
 	{Traversal, true, checkTraversalModes},
 	{Injection, true, checkInjectionModes},
 	{GrowthMemory, true, checkGrowthMemory},
+	{GrowthMemory, true, checkEndedSessions},
 	{ShapeTime, true, MakeShapeTime},
 	{GrowthTime, true, checkGrowthTime},
 	{SideBySide, false, checkBeside},

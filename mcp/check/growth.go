@@ -297,6 +297,10 @@ func (j *Case) Growth() {
 	if g == nil || len(g.Sizes) != len(g.Values) || len(g.Sizes) < growthPoints || len(j.Transcript.Sent) == 0 {
 		return
 	}
+	if ended := j.endedSessions(); ended > 0 {
+		j.keptSessions(ended)
+		return
+	}
 	s := &j.Transcript.Sent[len(j.Transcript.Sent)-1]
 	switch g.What {
 	case "shape":

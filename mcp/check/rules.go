@@ -16,6 +16,7 @@ const (
 	RulePollution        = "mcp/prototype-pollution"
 	RuleSessionLeak      = "mcp/http-session-leak"
 	RuleSessionState     = "mcp/http-session-state"
+	RuleSessionKept      = "mcp/http-session-kept"
 	RuleCapabilityCode   = "mcp/client-capability-code"
 	RuleReplay           = "mcp/http-replay"
 	RuleOpenFiles        = "mcp/open-files"

@@ -61,7 +61,7 @@ var scopes = map[string]scope{
 	RuleHTTPGet: {streamable, "", overHTTP, must}, RuleHTTPGetAnswer: {streamable, handshakes, overHTTP, must}, RuleHTTPRequestType: {streamable, "", overHTTP, should},
 	RuleHTTPFraming: {streamable, "", overHTTP, must}, check.RuleSessionLeak: {streamable, handshakes, overHTTP, must}, check.RuleReplay: {streamable, handshakes, overHTTP, must},
 	check.RuleSessionState: {streamable, handshakes, overHTTP, ""}, check.RuleCapabilityCode: {session.StatelessVersion, "", "", must},
-	RuleHTTPEventID: {streamable, handshakes, overHTTP, must}, RuleHTTPBroadcast: {streamable, handshakes, overHTTP, must}, check.RuleOpenFiles: {"", "", overHTTP, should},
+	RuleHTTPEventID: {streamable, handshakes, overHTTP, must}, RuleHTTPBroadcast: {streamable, handshakes, overHTTP, must}, check.RuleSessionKept: {streamable, handshakes, overHTTP, should}, check.RuleOpenFiles: {"", "", overHTTP, should},
 	RuleHTTPMismatch: {session.StatelessVersion, "", overHTTP, must}, RuleHTTPEncoding: {session.StatelessVersion, "", overHTTP, must},
 	RuleHTTPStatus: {session.StatelessVersion, "", overHTTP, must},
 

@@ -43,7 +43,7 @@ func (f *failing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	n := f.served.Add(1)
-	if f.after > 0 && n > f.after || f.on != "" && f.isCause(body) {
+	if f.after > 0 && n > f.after || f.on != "" && r.Method == "POST" && f.isCause(body) {
 		f.once.Do(func() { close(f.begun) })
 	}
 	select {

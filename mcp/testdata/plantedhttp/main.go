@@ -36,6 +36,7 @@ type server struct {
 	asked      map[string]string      // the name that was asked for last under an id
 	kept       []event                // of all sessions
 	streams    map[chan string]string // their sessions
+	held       []any                  // for sessions
 	bare       bool                   // the last client has no capabilities
 }
 
@@ -154,6 +155,7 @@ func (s *server) begin() string {
 		id = fmt.Sprintf("session-of-the-planted-server-%06d", s.count) // bug: by counting
 	}
 	s.sessions[id] = true
+	s.hold()
 	return id
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +15,8 @@ var bugs = []string{
 	"resumed-stream",     // a stream may be resumed in any session
 	"resumed-all",        // and has what was sent on all streams, in any session
 	"last-client",        // which tools there are depends on who has begun a session last
+	"session-file",       // a file is open for each session, ended or not
+	"session-memory",     // so much memory is kept for each
 	"long-head-exit",     // a long head ends the server
 	"long-head-hang",     // and here it stops to answer
 	"server-request",     // a call leads to a request to the client
@@ -97,6 +100,18 @@ func (s *server) confirm(w http.ResponseWriter, m *message) {
 		s.answer(w, http.StatusOK, m.ID, "error", needs)
 	default:
 		s.answer(w, http.StatusBadRequest, m.ID, "error", needs)
+	}
+}
+
+// hold takes what a session needs, with one of the bugs for ever.
+func (s *server) hold() {
+	switch s.bug {
+	case "session-file":
+		if f, err := os.Open(os.DevNull); err == nil {
+			s.held = append(s.held, f)
+		}
+	case "session-memory":
+		s.held = append(s.held, bytes.Repeat([]byte{1}, 1<<18))
 	}
 }
 
