@@ -2,6 +2,7 @@ package netproto
 
 import (
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -76,5 +77,46 @@ while True:
 	}
 	if len(s.Findings)+len(s.Unconfirmed) > 0 {
 		t.Errorf("findings %v, unconfirmed %v", s.Findings, s.Unconfirmed)
+	}
+}
+
+// A server that breaks off each connection as soon as it has taken it answers nobody any more, whether we see that while we connect or later: it
+// is one fault.
+func TestResetAtOnce(t *testing.T) {
+	const script = `import socket, struct, sys
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+broken = False
+while True:
+    c, _ = s.accept()
+    if broken:
+        c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    try:
+        while not broken:
+            line = c.recv(4096)
+            if not line:
+                break
+            broken = line.startswith(b"break")
+            c.sendall(b"200 fine\r\n")
+    except OSError:
+        pass
+    c.close()
+`
+	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}"}, Timeout: 100 * time.Millisecond})
+	for range 8 {
+		var fs []teasel.Finding
+		for n := 0; n < 2*silentDialogues && len(fs) == 0; n++ {
+			line := "fine\n"
+			if n == 1 {
+				line = "break\n"
+			}
+			o := teasel.Observation{Ask: teasel.Ask{Quiet: true}}
+			if err := e.Exec(t.Context(), dialogue.Raw([]byte(line)), &o); err != nil {
+				t.Fatal(err)
+			}
+			fs = judge.Detect(&o)
+		}
+		if len(fs) != 1 || fs[0].Rule != judge.RuleUnanswered {
+			t.Fatalf("findings %+v, want one that nobody is answered", fs)
+		}
 	}
 }

@@ -361,6 +361,9 @@ func (t *talk) understand(i int) {
 	data := e.buffer
 	e.buffer = e.buffer[:0] // the data is good until something is received
 	turn := judge.Turn{Received: e.keepText(data)}
+	if i >= 0 && len(data) > 0 {
+		e.target.Refusals.add(data)
+	}
 	if len(data) == 0 {
 		if i >= 0 {
 			t.response(e.session.Silent(i), nil)

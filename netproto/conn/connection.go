@@ -74,7 +74,12 @@ func (n *namespace) dial(ctx context.Context, a Address, limit time.Duration) (*
 		c.peer = to
 		return c, nil
 	}
-	if err = connect(ctx, fd, to, limit); err == nil && a.Network == TLS {
+	err = connect(ctx, fd, to, limit)
+	if a.Network == TCP && errors.Is(err, unix.ECONNRESET) { // it was taken, and broken off before we looked
+		c.end = EndReset
+		return c, nil
+	}
+	if err == nil && a.Network == TLS {
 		err = c.handshake(ctx, a.Host, limit)
 	}
 	if err != nil {

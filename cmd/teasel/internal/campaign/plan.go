@@ -22,27 +22,28 @@ import (
 
 // Plan is a campaign of one kind, ready to run. It is the last type that knows the type of inputs.
 type Plan[T any] struct {
-	Meta       corpus.Meta
-	Options    *flags.Options
-	Campaign   teasel.Campaign[T]
-	Seeds      []Seed[T]
-	Severity   map[string]string // by rule, from the configuration
-	Kind       Kind
-	RunAgain   bool                               // the target has changed: all testcases and seeds run again
-	StuckNote  string                             // for a campaign that reaches nothing new; "": none
-	SilentNote string                             // for a target that never answers; see Answered
-	Answered   func(teasel.FeatureSet) bool       // whether the target answers in a testcase with these features; nil: it is not known
-	Introduce  func(io.Writer)                    // prints what is fuzzed, and warnings about it; nil: nothing
-	Given      string                             // what a new campaign begins with, in a few words; "": Introduce says it
-	DryRun     func(io.Writer) error              // shows what would be fuzzed
-	Close      func()                             // ends what planning has started; nil: nothing
-	Triage     *Triage                            // the seeds are files to triage, and nothing is made from them; nil: it is an ordinary campaign
-	Sandbox    *isolation.Sandbox                 // around the programs; nil: there is none
-	member     *Member                            // of a fleet; nil: of none
-	recorder   *view.Recorder                     // for a page and a screen; nil: there are none
-	Gone       func(error) (teasel.Finding, bool) // the finding that an error of the campaign is, of a target that is not ours and has ended; nil: there is none
-	started    time.Duration                      // what planning has taken: the target was started for it
-	Complete   func(*report.Run)                  // adds to the report what is known when the campaign has run; nil: nothing
+	Meta        corpus.Meta
+	Options     *flags.Options
+	Campaign    teasel.Campaign[T]
+	Seeds       []Seed[T]
+	Severity    map[string]string // by rule, from the configuration
+	Kind        Kind
+	RunAgain    bool                               // the target has changed: all testcases and seeds run again
+	StuckNote   string                             // for a campaign that reaches nothing new; "": none
+	RefusedNote func() string                      // for a target whose answers are all errors; "": they are not; nil: it is not known
+	SilentNote  string                             // for a target that never answers; see Answered
+	Answered    func(teasel.FeatureSet) bool       // whether the target answers in a testcase with these features; nil: it is not known
+	Introduce   func(io.Writer)                    // prints what is fuzzed, and warnings about it; nil: nothing
+	Given       string                             // what a new campaign begins with, in a few words; "": Introduce says it
+	DryRun      func(io.Writer) error              // shows what would be fuzzed
+	Close       func()                             // ends what planning has started; nil: nothing
+	Triage      *Triage                            // the seeds are files to triage, and nothing is made from them; nil: it is an ordinary campaign
+	Sandbox     *isolation.Sandbox                 // around the programs; nil: there is none
+	member      *Member                            // of a fleet; nil: of none
+	recorder    *view.Recorder                     // for a page and a screen; nil: there are none
+	Gone        func(error) (teasel.Finding, bool) // the finding that an error of the campaign is, of a target that is not ours and has ended; nil: there is none
+	started     time.Duration                      // what planning has taken: the target was started for it
+	Complete    func(*report.Run)                  // adds to the report what is known when the campaign has run; nil: nothing
 }
 
 // Seed is an input to begin with, and the folder of the campaign's directory that it is written to.

@@ -52,6 +52,8 @@ type ProgressCheck struct {
 	// note for a target that has never answered.
 	answered func(teasel.FeatureSet) bool
 	silent   string
+	// refused returns the note for a target all of whose answers are errors; "": some are not; nil: it is not known.
+	refused func() string
 	tested   func() bool                    // whether the target has done anything with an input; nil: it is not known
 	untested func(executions uint64) string // note for one that has not
 
@@ -101,6 +103,12 @@ func (c *ProgressCheck) Report(e teasel.Event) error {
 	if !c.notedStuck && c.stuck != "" && s.Elapsed >= stuckAfter && s.Executions >= stuckRuns && s.Corpus <= 1 && s.Findings == 0 {
 		c.notedStuck = true
 		return c.note(c.stuck)
+	}
+	if !c.notedStuck && c.refused != nil && s.Elapsed-c.earlierTime >= stuckAfter && ran >= silentRuns {
+		if note := c.refused(); note != "" {
+			c.notedStuck = true
+			return c.note(note)
+		}
 	}
 	if !c.notedStuck && c.answered != nil && !c.hasAnswered && s.Elapsed-c.earlierTime >= stuckAfter && ran >= silentRuns && s.Corpus > 0 && s.Findings == 0 {
 		c.notedStuck = true

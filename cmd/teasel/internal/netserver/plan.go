@@ -44,7 +44,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		}
 	}
 	about.Connect, target.Address, about.Keep, target.Keep = o.Connect, o.Connect, o.Keep, o.Keep
-	target.Restart, target.Understood = o.Restart, new(atomic.Uint64)
+	target.Restart, target.Understood, target.Refusals = o.Restart, new(atomic.Uint64), new(netproto.Refusals)
 	schedulers, err := o.schedulers(target.Model)
 	if err != nil {
 		return nil, err
@@ -87,6 +87,13 @@ func (p *plan) describe(o *options, target netproto.Target) {
 	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
 	if target.Model != nil {
 		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
+	}
+	p.RefusedNote = func() string {
+		n, first := target.Refusals.All()
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf("each of the %d answers so far is an error, the first %q: is the server well, and does it have what it needs, such as a database or a login? What lies behind is not tested", n, first)
 	}
 	p.Answered = func(fs teasel.FeatureSet) bool { return netproto.Answered(target.Model, fs) }
 	p.Complete = func(run *report.Run) {
