@@ -1,0 +1,60 @@
+package mcp_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/mcptest"
+	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/judge"
+	"github.com/teaselfuzz/teasel/mcp/script"
+)
+
+// What calls leave behind, or do to one another, is one finding, of the calls that it takes: what spoils the state is one call between those
+// that ask, twice each, and what is lost is one of two in flight.
+func TestKeeping(t *testing.T) {
+	program := mcptest.BuildServer(t, "keeping")
+	for _, tt := range []struct {
+		mode, rule      string
+		once, unawaited int // calls that are made once, and that the next one is not held back for
+	}{
+		{"brittle", check.RuleUsed, 1, 0},
+		{"locked", check.RuleUsed, 1, 0},
+		{"fragile", check.RuleUsed, 1, 0},
+		{"spoiled", check.RuleUsed, 1, 0},
+		{"lossy", check.RuleLostWrite, 6, 1},
+		{"together", judge.RuleCrash, 2, 1},
+	} {
+		t.Run(tt.mode, func(t *testing.T) {
+			t.Parallel()
+			h := &hunt{command: []string{program, tt.mode}, seed: 1, checks: true, labels: []string{check.Used, check.SideBySide}}
+			var found []teasel.Finding
+			for _, f := range h.run(t).Findings {
+				if f.Rule == tt.rule {
+					found = append(found, f)
+				}
+			}
+			if len(found) != 1 || found[0].Stable != found[0].Tries {
+				t.Fatalf("%d findings of %s, want one that is reproduced always: %v", len(found), tt.rule, found)
+			}
+			in, err := script.Codec{}.Decode(found[0].Input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			once, unawaited := 0, 0
+			for i := range in.Steps {
+				again := func(s script.Step) bool { return string(s.Line) == string(in.Steps[i].Line) }
+				if !slices.ContainsFunc(in.Steps[i+1:], again) && !slices.ContainsFunc(in.Steps[:i], again) {
+					once++
+				}
+				if in.Steps[i].NoWait {
+					unawaited++
+				}
+			}
+			if once != tt.once || unawaited != tt.unawaited {
+				t.Errorf("%d calls are made once, %d unawaited, want %d and %d:\n%s", once, unawaited, tt.once, tt.unawaited, found[0].Input)
+			}
+		})
+	}
+}
