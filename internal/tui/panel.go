@@ -49,14 +49,17 @@ func (m *screen) panel(i int) panel {
 		return panel{title: "stages", head: []string{"stage", "execs", "kept", "per 1M", "time"}, rows: len(s.Stages), right: []bool{false, true, true, true, true},
 			row: func(i int) ([]string, style) {
 				g := &s.Stages[i]
-				per, took := "", ""
+				made, kept, per, took := count(g.Executions), count(g.Kept), "", ""
+				if g.Executions == 0 && g.Kept == 0 && g.Time > 0 { // it takes time in the executions of others
+					made, kept = "", ""
+				}
 				if g.Executions > 0 {
 					per = fmt.Sprintf("%.0f", 1e6*float64(g.Kept)/float64(g.Executions))
 				}
 				if g.Time > 0 {
 					took = seconds(g.Time.Seconds())
 				}
-				return []string{g.Name, count(g.Executions), count(g.Kept), per, took}, normal
+				return []string{g.Name, made, kept, per, took}, normal
 			}, empty: "no stage has reported yet"}
 	case i == 2:
 		return panel{title: fmt.Sprint("workers ", s.Figures.Workers), head: []string{"worker", "executions", "share"}, rows: len(s.Workers), right: []bool{true, true, true},

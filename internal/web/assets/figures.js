@@ -28,7 +28,8 @@ const cell = (v, cls) => el("td", { textContent: v, className: cls || "" });
 function drawTables() {
   const share = (n, all) => all ? (100 * n / all).toFixed(1) + " %" : "";
   const stages = state.stages || [], sum = stages.reduce((a, g) => a + g.executions, 0);
-  $("#stages tbody").replaceChildren(...stages.map((g) => el("tr", {}, cell(g.name), cell(number(g.executions), "n"), cell(share(g.executions, sum), "n"), cell(number(g.kept), "n"),
+  const own = (g, text) => g.executions || g.kept || !g.time ? text : ""; // what takes time in the executions of others has none of its own
+  $("#stages tbody").replaceChildren(...stages.map((g) => el("tr", {}, cell(g.name), cell(own(g, number(g.executions)), "n"), cell(own(g, share(g.executions, sum)), "n"), cell(own(g, number(g.kept)), "n"),
     cell(g.executions ? number(1e6 * g.kept / g.executions) : "", "n"))));
   const workers = state.workers || [], total = workers.reduce((a, w) => a + w.executions, 0);
   $("#workers tbody").replaceChildren(...workers.map((w) => el("tr", {}, cell(w.number), cell(number(w.executions), "n"), cell(share(w.executions, total), "n"))));

@@ -263,13 +263,17 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	return nil
 }
 
+// listStages lists what stages have made. What takes time in the executions of others, as inputs that crash do, has none of its own.
 func listStages(w io.Writer, stages []teasel.StageStats) {
 	for _, g := range stages {
-		took := ""
-		if g.Time > 0 {
-			took = fmt.Sprintf(", %.1f s", g.Time.Seconds())
+		var did []string
+		if g.Executions > 0 || g.Kept > 0 || g.Time == 0 {
+			did = append(did, fmt.Sprintf("%d executions, %d testcases found", g.Executions, g.Kept))
 		}
-		fmt.Fprintf(w, "stage %s\t%d executions, %d testcases found%s\n", plain.Line(g.Name), g.Executions, g.Kept, took)
+		if g.Time > 0 {
+			did = append(did, fmt.Sprintf("%.1f s", g.Time.Seconds()))
+		}
+		fmt.Fprintf(w, "stage %s\t%s\n", plain.Line(g.Name), strings.Join(did, ", "))
 	}
 }
 

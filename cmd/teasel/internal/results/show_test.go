@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/corpus"
@@ -22,5 +23,14 @@ func TestShowLongFinding(t *testing.T) {
 	}
 	if b.Len() > 3*mostShown {
 		t.Errorf("%d bytes", b.Len())
+	}
+}
+
+// Crashes take time, in the executions of stages: that there are none of their own is not said as 0 executions.
+func TestListStages(t *testing.T) {
+	var b bytes.Buffer
+	listStages(&b, []teasel.StageStats{{Name: "crashes", Time: 1500 * time.Millisecond}, {Name: "havoc", Executions: 7, Kept: 1}, {Name: "trim"}})
+	if want := "stage crashes\t1.5 s\nstage havoc\t7 executions, 1 testcases found\nstage trim\t0 executions, 0 testcases found\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
