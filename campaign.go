@@ -30,21 +30,22 @@ type Campaign[T any] struct {
 	Pause        *Pause    // holds the campaign up; nil: nothing does
 	Resume       *Snapshot // of [Hub.Snapshot], or of a corpus directory, to carry on; Seeds are run in addition; nil: begin anew
 
-	Seed         uint64        // of all randomness
-	Workers      int           // 0: 1
-	Duration     time.Duration // time that is paused not counted; 0: no limit
-	Runs         uint64        // executions of all workers in this run, exceeded by what confirming and minimising takes at the end; 0: no limit
-	StopAfter    int           // findings, those of resumed runs counted and those for information not; checked at each new one; 0: no limit
-	Memory       uint64        // bytes of our own, which three checks a second apart have to exceed; 0: no limit
-	SeedsOnly    bool          // nothing is made from the seeds: the campaign ends when each has run and what they have shown is confirmed and minimised, whatever time that takes; see [SeedEnd]
-	Generate     float64       // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
-	Calibrate    int           // times a new testcase is run again before it is kept; 0: none, and seeds are not trimmed
-	Notes        NoteCodec     // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
-	TrimRuns     int           // executions to trim one seed; 0: 512; negative: none
-	Background   bool          // without a limit on Runs, each worker opens a second executor, on which it confirms and minimises findings
-	Errands      bool          // workers confirm what other workers have died of and what the source asks for, on the background executor if there is one; see [Errand]. What an earlier run had no time for is confirmed in any case
-	Tries        int           // times a finding is reproduced; 0: 3; it must not be negative
-	MinimizeRuns int           // executions to minimise one finding; 0: 1024; negative: none
+	Seed         uint64                // of all randomness
+	Workers      int                   // 0: 1
+	Duration     time.Duration         // time that is paused not counted; 0: no limit
+	Runs         uint64                // executions of all workers in this run, exceeded by what confirming and minimising takes at the end; 0: no limit
+	StopAfter    int                   // findings, those of resumed runs counted; checked at each new one; 0: no limit
+	Counts       func(f *Finding) bool // which findings StopAfter counts; nil: all but those for information
+	Memory       uint64                // bytes of our own, which three checks a second apart have to exceed; 0: no limit
+	SeedsOnly    bool                  // nothing is made from the seeds: the campaign ends when each has run and what they have shown is confirmed and minimised, whatever time that takes; see [SeedEnd]
+	Generate     float64               // share of rounds in which inputs are made from nothing; 0: only while there is no testcase
+	Calibrate    int                   // times a new testcase is run again before it is kept; 0: none, and seeds are not trimmed
+	Notes        NoteCodec             // the executor fills in Observation.Note, which this encodes; nil: testcases have no notes
+	TrimRuns     int                   // executions to trim one seed; 0: 512; negative: none
+	Background   bool                  // without a limit on Runs, each worker opens a second executor, on which it confirms and minimises findings
+	Errands      bool                  // workers confirm what other workers have died of and what the source asks for, on the background executor if there is one; see [Errand]. What an earlier run had no time for is confirmed in any case
+	Tries        int                   // times a finding is reproduced; 0: 3; it must not be negative
+	MinimizeRuns int                   // executions to minimise one finding; 0: 1024; negative: none
 }
 
 func (c *Campaign[T]) check() error {
@@ -155,7 +156,7 @@ func (c *Campaign[T]) Run(ctx context.Context) (Summary, error) {
 }
 
 func (c *Campaign[T]) hub() (*Hub, error) {
-	h := &Hub{Pool: c.pool(), Reporters: c.Reporters, Pause: c.Pause, StopAfter: c.StopAfter}
+	h := &Hub{Pool: c.pool(), Reporters: c.Reporters, Pause: c.Pause, StopAfter: c.StopAfter, Counts: c.Counts}
 	if c.Resume != nil {
 		if err := h.Resume(c.Resume); err != nil {
 			return nil, err

@@ -174,6 +174,3 @@ func (s *findingSet) sorted() (out []Finding) {
 	slices.SortFunc(out, func(a, b Finding) int { return a.Compare(&b) })
 	return out
 }
-
-// serious counts the findings that are more than information.
-func (s *findingSet) serious() int { return len(s.byID) - s.count[Info] }

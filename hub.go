@@ -29,11 +29,12 @@ type Snapshot struct {
 // Hub is the single owner of a campaign's corpus and findings. It knows nothing of the type of input. Its fields are
 // set before the first call; its methods may be called concurrently.
 type Hub struct {
-	Pool      Pool       // nil: NewPool
-	Reporters []Reporter // called in this order
-	Pause     *Pause     // holds workers up; nil: nothing does
-	StopAfter int        // findings, those for information not counted, after which the campaign ends; 0: never
-	Runs      uint64     // executions after which it ends; 0: never
+	Pool      Pool                  // nil: NewPool
+	Reporters []Reporter            // called in this order
+	Pause     *Pause                // holds workers up; nil: nothing does
+	StopAfter int                   // findings after which the campaign ends; 0: never
+	Counts    func(f *Finding) bool // which of them StopAfter counts; nil: all but those for information
+	Runs      uint64                // executions after which it ends; 0: never
 
 	mu       sync.Mutex
 	ready    bool
@@ -352,7 +353,7 @@ func (h *Hub) finding(f *Finding) {
 	case findingRefused:
 		return
 	case findingNew:
-		if fresh = true; h.enough() && f.Severity > Info {
+		if fresh = true; h.enough() && h.counts(f) {
 			f.Stable, f.Tries = 0, 0 // a resumed campaign confirms it
 			h.unconfirmed(f)
 			return
@@ -370,7 +371,25 @@ func (h *Hub) finding(f *Finding) {
 }
 
 // enough reports whether there are as many findings as were wanted.
-func (h *Hub) enough() bool { return h.StopAfter > 0 && h.findings.serious() >= h.StopAfter }
+func (h *Hub) enough() bool {
+	if h.StopAfter <= 0 {
+		return false
+	}
+	n := 0
+	for _, f := range h.findings.byID {
+		if h.counts(f) {
+			n++
+		}
+	}
+	return n >= h.StopAfter
+}
+
+func (h *Hub) counts(f *Finding) bool {
+	if h.Counts == nil {
+		return f.Severity > Info
+	}
+	return h.Counts(f)
+}
 
 // unconfirmed reports a finding that could not be confirmed, once.
 func (h *Hub) unconfirmed(f *Finding) {

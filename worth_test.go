@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -276,6 +277,11 @@ func TestStopAfterOne(t *testing.T) {
 	c.Seeds = [][]byte{[]byte("a......."), []byte("b......."), []byte("c.......")}
 	if s, err := c.Run(t.Context()); err != nil || len(s.Findings) != 1 {
 		t.Errorf("findings %v, unconfirmed %v, %v", s.Findings, s.Unconfirmed, err)
+	}
+	c.Counts = func(f *teasel.Finding) bool { return f.Message != "a" } // as one that is known
+	s, err := c.Run(t.Context())
+	if counted := slices.DeleteFunc(slices.Clone(s.Findings), func(f teasel.Finding) bool { return !c.Counts(&f) }); err != nil || len(counted) != 1 {
+		t.Errorf("with one that does not count: findings %v, unconfirmed %v, %v", s.Findings, s.Unconfirmed, err)
 	}
 }
 

@@ -134,7 +134,11 @@ func (e *aflExecutor) describe() Program {
 		p.Runner += ", inputs in shared memory"
 	}
 	if len(e.target.Tracer) == 0 {
-		p.Warnings = []string{"the program does not record its comparisons, and every run costs a round trip: built with 'teasel cc' it is fuzzed faster, and more is found"}
+		faster := "a harness or a loop over inputs is fuzzed many times faster than a process for each"
+		if h.Persistent {
+			faster = "it is fuzzed faster"
+		}
+		p.Warnings = []string{"the program does not record its comparisons, and every run costs a round trip: built with 'teasel cc' more is found, and " + faster}
 	}
 	return p
 }

@@ -8,9 +8,9 @@ import (
 
 // Limit is a reporter that many campaigns share, which says when they have found enough together.
 type Limit struct {
-	Findings int                  // distinct ones, those for information not counted; 0: no limit
-	Ignore   func(id string) bool // which are not counted either; nil: all others are
-	Reached  func()               // called once
+	Findings int                          // distinct ones; 0: no limit
+	Counts   func(f *teasel.Finding) bool // which are counted
+	Reached  func()                       // called once
 
 	mu    sync.Mutex
 	found map[string]bool
@@ -20,11 +20,7 @@ var _ teasel.Reporter = (*Limit)(nil)
 
 // Report implements [teasel.Reporter].
 func (l *Limit) Report(e teasel.Event) error {
-	if e.Kind != teasel.EventFound || l.Findings == 0 || e.Finding.Severity == teasel.Info {
-		return nil
-	}
-	id := e.Finding.ID()
-	if l.Ignore != nil && l.Ignore(id) {
+	if e.Kind != teasel.EventFound || l.Findings == 0 || !l.Counts(&e.Finding) {
 		return nil
 	}
 	l.mu.Lock()
@@ -33,7 +29,7 @@ func (l *Limit) Report(e teasel.Event) error {
 		l.found = map[string]bool{}
 	}
 	if len(l.found) < l.Findings {
-		if l.found[id] = true; len(l.found) == l.Findings {
+		if l.found[e.Finding.ID()] = true; len(l.found) == l.Findings {
 			l.Reached()
 		}
 	}

@@ -272,8 +272,8 @@ func TestCombiner(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	reached := 0
-	l := session.Limit{Findings: 2, Reached: func() { reached++ }}
-	for i, subject := range []string{"a", "a", "b", "b", "c"} {
+	l := session.Limit{Findings: 2, Counts: func(f *teasel.Finding) bool { return f.Subject != "known" }, Reached: func() { reached++ }}
+	for i, subject := range []string{"a", "known", "b", "b", "c"} {
 		if err := l.Report(teasel.Event{Kind: teasel.EventFound, Finding: teasel.Finding{Rule: "r", Subject: subject}}); err != nil {
 			t.Fatal(err)
 		}

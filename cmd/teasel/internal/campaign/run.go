@@ -14,7 +14,6 @@ import (
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/fleet"
-	"github.com/teaselfuzz/teasel/gofunc/session"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
 )
@@ -93,11 +92,7 @@ func (p *Plan[T]) attach(cmd *cobra.Command, dir *corpus.Dir, page *Page, live *
 	if err := p.join(dir, live, stop); err != nil {
 		return err
 	}
-	if o.Known == nil {
-		c.StopAfter = o.StopAfter
-	} else { // known findings do not count
-		c.Reporters = append(c.Reporters, &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: func() { stop(errors.New("findings")) }})
-	}
+	c.StopAfter, c.Counts = o.StopAfter, o.Counts
 	return nil
 }
 

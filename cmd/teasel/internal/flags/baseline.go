@@ -3,6 +3,7 @@ package flags
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/corpus"
 	"github.com/teaselfuzz/teasel/report"
@@ -35,4 +36,9 @@ func (o *Options) LoadBaseline(kind string, accepted []report.Accepted) error {
 func AcceptedInConfig(cmd *cobra.Command) ([]report.Accepted, error) {
 	c, err := tolerateConfig(cmd, "")
 	return c.accepted, err
+}
+
+// Counts reports whether a finding is one of those after which --stop-after ends: neither known nor for information.
+func (o *Options) Counts(f *teasel.Finding) bool {
+	return f.Severity > teasel.Info && !o.Known.Known(f.ID())
 }

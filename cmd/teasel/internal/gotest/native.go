@@ -40,7 +40,7 @@ func (s *testRun) runNative(cmd *cobra.Command) error {
 	r := &report.Run{Version: campaign.Version, Kind: "go", Seed: o.Seed, Rules: judge.Rules(), Skipped: s.skipped, Baseline: o.Known}
 	files, hand := map[string]string{}, map[string]string{}
 	began, stopped := time.Now(), ""
-	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: func() { stopped = "findings" }}
+	enough := &session.Limit{Findings: o.StopAfter, Counts: o.Counts, Reached: func() { stopped = "findings" }}
 	for i := range s.packages {
 		p := &s.packages[i]
 		for _, t := range p.Tests {

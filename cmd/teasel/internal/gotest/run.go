@@ -195,7 +195,7 @@ func (s *testRun) fuzz(ctx context.Context, live *campaign.Live) error {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	all := &session.Combiner{To: reporters{live, s.recorder, &campaign.ProgressCheck{To: live}}}
-	enough := &session.Limit{Findings: o.StopAfter, Ignore: o.Known.Known, Reached: cancel}
+	enough := &session.Limit{Findings: o.StopAfter, Counts: o.Counts, Reached: cancel}
 	turns := session.NewTurns(o.Workers, 0)
 	defer context.AfterFunc(limited, turns.End)()
 	var over atomic.Bool // its duration, pauses not counted
@@ -288,6 +288,7 @@ func (s *testRun) configure(c *teasel.Campaign[[]byte], target *fuzztest.Target,
 	o := s.options
 	c.Target = session.Target{Target: target, Share: share}
 	c.Seed, c.Duration, c.Memory, c.Pause = o.Seed, o.Duration, o.LimitMemory(), &s.pause
+	c.StopAfter, c.Counts = o.StopAfter, o.Counts // so that no more are confirmed when it is reached
 	c.Workers = max(1, (o.Workers+len(s.tests)-1)/len(s.tests))
 	if o.Runs > 0 {
 		c.Runs = max(1, o.Runs/uint64(len(s.tests)))
