@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
@@ -240,7 +241,10 @@ func (n noticing) Exec(_ context.Context, in []byte, o *teasel.Observation) erro
 	if len(in) > 0 && in[0] == 'c' {
 		took, o.Exit = 30*took, teasel.ExitCrash
 	}
-	if n.background && !n.reported.Load() {
+	switch {
+	case !n.background:
+		time.Sleep(time.Millisecond / 10)
+	case !n.reported.Load():
 		n.slow.Add(1)
 		time.Sleep(took)
 	}
@@ -249,29 +253,31 @@ func (n noticing) Exec(_ context.Context, in []byte, o *teasel.Observation) erro
 
 // A severe finding that is slow to reproduce does not wait for what is known to be harmless, however much of it there is.
 func TestBackgroundPrefersSevereFindings(t *testing.T) {
-	target := noticing{queued: &queued{}}
-	c := bytesCampaign(target)
-	c.Seeds = [][]byte{[]byte("a"), append([]byte("c"), bytes.Repeat([]byte("x"), 40)...)}
-	c.Background, c.StopAfter, c.Duration = true, 1, time.Minute
-	c.NewDetectors = func() []teasel.Detector {
-		return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
-			if o.Exit == teasel.ExitCrash {
-				return []teasel.Finding{{Rule: "crash", Severity: teasel.Critical}}
-			}
-			return []teasel.Finding{{Rule: "note", Severity: teasel.Info, Group: o.Evidence.(string)}}
-		})}
-	}
-	c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
-		if e.Kind == teasel.EventFound && e.Finding.Rule == "crash" {
-			target.reported.Store(true)
+	synctest.Test(t, func(t *testing.T) {
+		target := noticing{queued: &queued{}}
+		c := bytesCampaign(target)
+		c.Seeds = [][]byte{[]byte("a"), append([]byte("c"), bytes.Repeat([]byte("x"), 40)...)}
+		c.Background, c.StopAfter, c.Duration = true, 1, time.Minute
+		c.NewDetectors = func() []teasel.Detector {
+			return []teasel.Detector{teasel.DetectorFunc(func(o *teasel.Observation) []teasel.Finding {
+				if o.Exit == teasel.ExitCrash {
+					return []teasel.Finding{{Rule: "crash", Severity: teasel.Critical}}
+				}
+				return []teasel.Finding{{Rule: "note", Severity: teasel.Info, Group: o.Evidence.(string)}}
+			})}
 		}
-		return nil
-	})}
-	s, err := c.Run(t.Context())
-	if err != nil || len(s.Findings) == 0 || s.Findings[0].Rule != "crash" {
-		t.Fatalf("findings %v, %v", s.Findings[:min(len(s.Findings), 3)], err)
-	}
-	if n := target.slow.Load(); n > 150 {
-		t.Errorf("the crash has waited for %d executions in the background", n)
-	}
+		c.Reporters = []teasel.Reporter{reportFunc(func(e teasel.Event) error {
+			if e.Kind == teasel.EventFound && e.Finding.Rule == "crash" {
+				target.reported.Store(true)
+			}
+			return nil
+		})}
+		s, err := c.Run(t.Context())
+		if err != nil || len(s.Findings) == 0 || s.Findings[0].Rule != "crash" {
+			t.Fatalf("findings %v, %v", s.Findings[:min(len(s.Findings), 3)], err)
+		}
+		if n := target.slow.Load(); n > 150 {
+			t.Errorf("the crash has waited for %d executions in the background", n)
+		}
+	})
 }
