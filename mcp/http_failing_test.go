@@ -16,23 +16,30 @@ import (
 func TestFailingServer(t *testing.T) {
 	t.Parallel()
 	server := mcptest.BuildServer(t, "plantedhttp")
-	for _, tt := range []struct{ flags, rule string }{
-		{"-fails 500 -on '", judge.RuleRefuses},
-		{"-fails 404 -on '", judge.RuleRefuses},
-		{"-fails 307 -on '", judge.RuleRefuses},
-		{"-fails silent -on '", judge.RuleDeaf},
-		{"-fails unlistening -on '", judge.RuleDeaf},
-		{"-fails cut -on '", judge.RuleRefuses},
-		{"-fails exit -on '", judge.RuleExit},
-		{"-fails exit -after 300", judge.RuleExit},
-		{"-fails 500 -after 300", judge.RuleRefuses},
-		{"-fails silent -after 300", judge.RuleDeaf},
+	for _, tt := range []struct {
+		flags, rule string // "": nothing is found
+		long        bool
+	}{
+		{"-fails 500 -on '", judge.RuleRefuses, false},
+		{"-fails 429 -on '", "", false},
+		{"-fails 404 -on '", judge.RuleRefuses, true},
+		{"-fails 307 -on '", judge.RuleRefuses, false},
+		{"-fails silent -on '", judge.RuleDeaf, true},
+		{"-fails unlistening -on '", judge.RuleDeaf, true},
+		{"-fails cut -on '", judge.RuleRefuses, false},
+		{"-fails exit -on '", judge.RuleExit, true},
+		{"-fails exit -after 300", judge.RuleExit, false},
+		{"-fails 500 -after 300", judge.RuleRefuses, true},
+		{"-fails silent -after 300", judge.RuleDeaf, true},
 	} {
 		t.Run(tt.flags, func(t *testing.T) {
+			if tt.long {
+				long(t)
+			}
 			h := &hunt{command: append([]string{server, "-port", "{port}", "-clean"}, strings.Fields(tt.flags)...), url: plantedURL, seed: 1, enough: shorter(t, 20_000), timeout: 2 * time.Second}
 			fs := h.run(t).Findings
-			if len(fs) != 1 || fs[0].Rule != tt.rule {
-				t.Errorf("%d findings, want one of %s", len(fs), tt.rule)
+			if rules := strings.Join(rulesOf(fs), " "); rules != tt.rule {
+				t.Errorf("found %q, want %q", rules, tt.rule)
 			}
 			for _, f := range fs {
 				t.Logf("%d of %d: %s %s: %s\n%.300s", f.Stable, f.Tries, f.Rule, f.Subject, f.Message, f.Detail)
@@ -52,4 +59,11 @@ func TestWornServer(t *testing.T) {
 	for _, f := range fs {
 		t.Logf("%d of %d: %s %s: %s\n%.300s", f.Stable, f.Tries, f.Rule, f.Subject, f.Message, f.Detail)
 	}
+}
+
+func rulesOf(fs []teasel.Finding) (rules []string) {
+	for _, f := range fs {
+		rules = append(rules, f.Rule)
+	}
+	return rules
 }

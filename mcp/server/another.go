@@ -5,8 +5,9 @@ import (
 	"errors"
 )
 
-// Refuses asks a server over HTTP for another session, on connections of its own, and returns why it gets none; nil: it gets one. The server
-// is as it was afterwards, but for what it keeps of sessions that have ended.
+// Refuses asks a server over HTTP for another session, on connections of its own, and returns why it gets none; nil: it gets one, or
+// is declined with a message or a status that says that it should come later, or with other credentials.
+// The server is as it was afterwards, but for what it keeps of sessions that have ended.
 func (c *Command) Refuses(ctx context.Context, s *Server) (why *StartError, err error) {
 	quick, reached := *c, s.reached
 	quick.StartTimeout, reached.Start = c.timeout(), 0
@@ -14,8 +15,11 @@ func (c *Command) Refuses(ctx context.Context, s *Server) (why *StartError, err 
 	other.reach(reached)
 	defer other.Close()
 	_, err = quick.Initialize(ctx, other)
-	if errors.As(err, &why) {
-		err = nil
+	if !errors.As(err, &why) {
+		return nil, err
 	}
-	return why, err
+	if why.declined {
+		return nil, nil
+	}
+	return why, nil
 }

@@ -186,6 +186,10 @@ func (c *Command) statusError(s *Server, err error) *StartError {
 	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer initialize: " + err.Error(), refused: true}
 	var status *statusError
 	errors.As(err, &status)
+	switch status.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		e.declined = true
+	}
 	text := strings.ToLower(string(status.body))
 	switch {
 	case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:

@@ -17,13 +17,15 @@ import (
 // below it.
 type StartError struct {
 	Command []string
-	silent  bool   // nobody listens at its address
-	refused bool   // it answered initialize, with an error or a status
-	Running bool   // it was not started by us, and Command is its URL
-	What    string // what happened, a sentence's second half: "exited with status 1 before it answered"
-	Stderr  string // the last lines that it wrote there, without a newline at the end; "": none
-	Hint    string // what may help; "": nothing comes to mind
-	Err     error  // nil: it was the server's doing
+	silent  bool // nobody listens at its address
+	refused bool // it answered initialize, with an error or a status
+	// declined says of one that has refused that it may have its reasons: it did so with a message, or for what the client is or does.
+	declined bool
+	Running  bool   // it was not started by us, and Command is its URL
+	What     string // what happened, a sentence's second half: "exited with status 1 before it answered"
+	Stderr   string // the last lines that it wrote there, without a newline at the end; "": none
+	Hint     string // what may help; "": nothing comes to mind
+	Err      error  // nil: it was the server's doing
 }
 
 // Error implements error.

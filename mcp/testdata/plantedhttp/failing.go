@@ -25,7 +25,7 @@ type failing struct {
 
 func newFailing() *failing {
 	f := &failing{begun: make(chan struct{})}
-	flag.StringVar(&f.how, "fails", "", "how the server fails, from a request on: with the status 500, 404 or 307, or silent, unlistening, cut, exit")
+	flag.StringVar(&f.how, "fails", "", "how the server fails, from a request on: with the status 500, 429, 404 or 307, or silent, unlistening, cut, exit")
 	flag.Int64Var(&f.after, "after", 0, "fail after so many requests")
 	flag.StringVar(&f.on, "on", "", "fail from the first call of read_text on that has this in its arguments")
 	return f
@@ -64,6 +64,8 @@ func (f *failing) fail(w http.ResponseWriter, r *http.Request) {
 	switch f.how {
 	case "500":
 		http.Error(w, "database is locked", http.StatusInternalServerError)
+	case "429":
+		http.Error(w, "slow down", http.StatusTooManyRequests)
 	case "404":
 		http.NotFound(w, r)
 	case "307":
