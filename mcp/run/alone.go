@@ -46,8 +46,9 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	}
 	k.collectStderr()
 	if !e.wearing { // what is sent so often says nothing of its topic
-		e.noteTimes(k)
-		e.learn(k)
+		if e.learn(k); k.state != suspended {
+			e.noteSlow(k)
+		}
 		if k.failed() {
 			e.charge(k, deathPrice)
 		}
@@ -87,7 +88,7 @@ func (e *executor) checkWorn(ctx context.Context, s *peer, k *talk, before int, 
 // converse lets the talk go on whenever the server has answered or rests, to its end, and then waits until nothing more comes of
 // it. waitIdle says that nothing went wrong.
 func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool) (waitEnd, error) {
-	due, work := e.due(k, patient)
+	due := e.due(k, patient)
 	for k.state == talking {
 		if f, err := e.measure(ctx, k); f != waitDone || err != nil {
 			return f, err
@@ -104,7 +105,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 		case !patient && !e.target.Exact && e.isSlow(k):
 			f = waitIdle
 		default:
-			f, err = e.listen(ctx, s, k, due, work)
+			f, err = e.listen(ctx, s, k, due)
 			if f == waitIdle && err == nil {
 				if f, err = e.checkAlive(ctx, s); f == waitDone {
 					f = waitIdle
@@ -138,7 +139,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 func never() bool { return false }
 
 // listen waits for the answers to what was sent last. waitIdle says that they have come, or will not.
-func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.Duration) (waitEnd, error) {
+func (e *executor) listen(ctx context.Context, s *peer, k *talk, due time.Duration) (waitEnd, error) {
 	f, err := e.await(ctx, s, func() bool { return k.open <= 0 && k.expects() < 0 }, limit{clock: server.WaitTime, work: conn.Slice})
 	switch {
 	case err != nil || f != waitDone && f != waitIdle && f != waitBusy:
@@ -146,7 +147,7 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.
 	case k.open <= 0 && f != waitBusy:
 		return waitIdle, nil
 	}
-	l := limit{sleep: due, clock: due, work: work}
+	l := atMost(due)
 	if s.canPing() && !s.open {
 		if ok, f, err := e.alive(ctx, s, l); err != nil || !ok {
 			if f == waitIdle {
@@ -167,37 +168,24 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, due, work time.
 	return f, err
 }
 
-// due returns how long an answer is waited for, and how much of the processor the server may use meanwhile: all the time there
-// is if this execution has the last word or the script asks for much, less if it has not. What is known to take longer gets more.
-func (e *executor) due(k *talk, patient bool) (due, work time.Duration) {
-	whole, soon := e.target.timeout(), e.target.soon()
-	quick := soon / 2
-	demanding := k.meter.Demanding()
-	switch {
-	case e.target.Exact && !patient, patient && !k.obs.Ask.Quick, demanding && !k.obs.Ask.Quick:
-		return whole, whole
-	case demanding:
-		return soon, soon
-	case patient:
-		return min(max(quick, slowFactor*e.slowest(k)), whole), soon
+// due returns how long an answer is waited for, and how much of the processor the server may use meanwhile: all the time there is if this execution has the last word or the script asks for much, less if it has not.
+func (e *executor) due(k *talk, patient bool) time.Duration {
+	if e.target.Exact && !patient || (patient || k.meter.Demanding()) && !k.obs.Ask.Quick {
+		return e.target.timeout()
 	}
-	return quick, soon
+	return e.target.soon()
 }
 
-const (
-	soonShare  = 5 // of the time limit: how long a server is given in an execution that will be repeated
-	slowFactor = 4 // an answer that was late before is waited for so many times as long
-)
+const soonShare = 5 // of the time limit: how long a server is given in an execution that will be repeated
 
 // afterwards returns how long the server is watched when all was said and answered: it may end, if its input has ended; it may
 // die of what it has answered; it may send what it must not.
 func (e *executor) afterwards(s *peer, k *talk, patient bool, due time.Duration) limit {
-	work := e.target.soon()
 	switch {
 	case s.Closed:
-		return limit{sleep: due, clock: due, work: max(due, work)}
+		return atMost(due)
 	case patient, e.target.Exact, k.t.Uncertain():
-		return limit{clock: server.WaitTime, work: work}
+		return limit{clock: server.WaitTime, work: e.target.soon()}
 	}
 	return limit{}
 }

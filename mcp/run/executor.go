@@ -167,8 +167,11 @@ func (e *executor) ExecBatch(ctx context.Context, ins []script.Script, obs []tea
 			k.conclude()
 		}
 		switch {
-		case k.state == suspended, k.state == postponed:
-			e.leave(k)
+		case k.state == suspended:
+			k.detach()
+			e.talks[i] = new(talk)
+		case k.state == postponed:
+			e.postpone(k)
 			e.talks[i] = new(talk)
 		case k.server != nil:
 			k.server.finishTalk(k)

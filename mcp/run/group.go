@@ -92,8 +92,7 @@ func (g *group) run(ctx context.Context) (waitEnd, error) {
 // which of them were in flight when something came that belongs to one of them: where that matters it may be any.
 func (g *group) drain(ctx context.Context) (waitEnd, error) {
 	if e := g.e; e.target.Exact && len(g.before) > 0 && g.server.canPing() {
-		whole := e.target.timeout()
-		if _, f, err := e.alive(ctx, g.server, limit{sleep: whole, clock: whole, work: whole}); err != nil || f == waitEnded || f == waitFlood {
+		if _, f, err := e.alive(ctx, g.server, atMost(e.target.timeout())); err != nil || f == waitEnded || f == waitFlood {
 			return f, err
 		}
 		if e.troubled(g.server) || g.server.unattributed {
@@ -110,8 +109,7 @@ func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
 	soon := e.target.soon()
 	l := limit{work: soon / soonShare}
 	if e.target.Exact { // what goes on the wire would depend on when slow answers come
-		whole := e.target.timeout()
-		l = limit{sleep: whole, clock: whole, work: whole}
+		l = atMost(e.target.timeout())
 	}
 	f, err := e.await(ctx, s, h.answered, l)
 	switch {

@@ -29,16 +29,21 @@ type peer struct {
 	alone        *talk // that has the server for itself; nil: several have it
 	unattributed bool  // something came that belongs to one of several, and nobody knows which
 
-	open        bool      // the last thing that was sent has no newline
-	broken      bool      // it does not take what is sent
-	asleep      bool      // it was when it was looked at last, and nothing was sent since
-	ended       bool      // the session is at its end, and the server is not
-	maybeGone   bool      // a response had no message, or did not come: the session, or the server, may be at its end
-	refused     bool      // a ping was answered with a status, or its connection closed, and with no message
-	refusal     string    // why a new client is refused, of one that refuses everything
+	open bool // the last thing that was sent has no newline
+	condition
 	active      time.Time // when the last line was sent or the last answer came that somebody waited for
 	unrequested int       // bytes of what nobody has asked for, and something for each line, since the conversation began
 	stderr      int64     // how much of it has been looked at
+}
+
+// condition is how a server fares.
+type condition struct {
+	broken    bool   // it does not take what is sent
+	asleep    bool   // it was when it was looked at last, and nothing was sent since
+	ended     bool   // the session is at its end, and the server is not
+	maybeGone bool   // a response had no message, or did not come: the session, or the server, may be at its end
+	refused   bool   // a ping was answered with a status, or its connection closed, and with no message
+	refusal   string // why a new client is refused, of one that refuses everything
 }
 
 // A flight is what is on its way and will be answered: a request or, over HTTP, any line, whose answer is the end of its exchange.

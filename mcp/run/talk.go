@@ -61,7 +61,6 @@ type lateness struct {
 	reported uint32    // executions that were in the observation of the call
 	due      time.Time // of one that is suspended: when its time is over
 	slow     *record   // of one that is suspended: what it waits for
-	retried  bool      // it was suspended before it was postponed
 	check    bool      // it counts among [executor.checks]
 }
 
