@@ -19,7 +19,7 @@
 // A kind needs four things: a [Target] that opens executors, an [Executor], a [Mutator], a [Codec], for bytes [Bytes]. An executor fills in
 // an [Observation]: Exit always, Features with numbers of its own or [FeatureOf] of hashes, and Detail, by which [Crashes] tells findings
 // apart, so that addresses and numbers that vary do not belong there. A [Campaign] runs it. Further
-// ability is a further interface of few methods, found by assertion: for executors [BatchExecutor], [Weigher], [Pipeliner], [Resetter] (without
+// ability is a further interface of few methods, found by assertion: for executors [BatchExecutor], [Weigher], [Pipeliner], [Postponer], [Resetter] (without
 // it, findings are confirmed on the target that has run other inputs), [Learner], [Historian]; for mutators [Undoer], [Stepper],
 // [Simplifier] (without it, only inputs that are slices are minimised, by leaving out elements), [Crosser], [Joiner], [Indexer], [Repairer].
 // docs/new-kind.md walks through one of sixty lines.
