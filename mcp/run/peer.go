@@ -21,7 +21,7 @@ type peer struct {
 	flights   map[int64]*flight  // by our ids
 	exchanges map[int64]*flight  // over HTTP, by their numbers
 	sent      int64              // lines of scripts
-	pings     int64
+	beside    int64              // requests that are no lines of scripts: pings, and those of other clients of ours
 	aging     aging
 	past      history.Ring // what was sent in scripts
 	packed    []byte       // what was added to it last
@@ -69,7 +69,7 @@ func (s *peer) Send(m conn.Message) (exchange int64) {
 }
 
 // lines returns how many lines the server was sent.
-func (s *peer) lines() int { return int(s.sent + s.pings) }
+func (s *peer) lines() int { return int(s.sent + s.beside) }
 
 // logged returns how much was written to standard error since the mark.
 func (s *peer) logged() int {
@@ -102,7 +102,7 @@ func (s *peer) writePing() (exchange int64) {
 	var b [64]byte
 	s.endLine()
 	s.IDs++
-	s.pings++
+	s.beside++
 	if s.Stateless() { // which has no ping
 		line := strings.Replace(session.DiscoverLine, `"@id"`, strconv.FormatInt(s.IDs, 10), 1)
 		m := s.Message([]byte(line), &discover)

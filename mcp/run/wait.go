@@ -175,6 +175,7 @@ func (e *executor) checkAlive(ctx context.Context, s *peer) (waitEnd, error) {
 	}
 	if s.OverHTTP() {
 		why, err := e.target.command().Refuses(ctx, s.Server)
+		s.beside += server.ClientRequests
 		if why != nil {
 			s.refusal = why.What
 		}

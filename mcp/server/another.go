@@ -5,6 +5,9 @@ import (
 	"errors"
 )
 
+// ClientRequests is how many requests [Command.Refuses] makes: initialize, its notification, a GET and a DELETE.
+const ClientRequests = 4
+
 // Refuses asks a server over HTTP for another session, on connections of its own, and returns why it gets none; nil: it gets one, or
 // is declined with a message or a status that says that it should come later, or with other credentials.
 // The server is as it was afterwards, but for what it keeps of sessions that have ended.
