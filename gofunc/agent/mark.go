@@ -6,6 +6,9 @@ import "sync/atomic"
 // prints it and the text of t.Log alike.
 const Mark = "\x01failure\x01"
 
+// ExitMark stands before the stack of a call of os.Exit, at the end of what the process writes to standard error.
+const ExitMark = "\x01exit\x01\n"
+
 // marks is a variable of the package since package testing, which knows of no runner, reads it.
 var marks atomic.Bool
 

@@ -109,8 +109,8 @@ func TestZoo(t *testing.T) {
 		{"G", "go/failed", "zoo_test.go:35"},
 		{"H", "go/failed", "zoo_test.go:37"},
 		{"I", "go/exit", "example.com/zoo.FuzzZoo"},
-		{"J", "go/exit", "test"},
-		{"K", "go/exit", "test"},
+		{"J", "go/exit", "example.com/zoo.FuzzZoo"},
+		{"K", "go/exit", "example.com/zoo.FuzzZoo"},
 		{"L", "go/fatal", ""}, // in whichever goroutine
 		{"M", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"N", "go/out-of-memory", "example.com/zoo.FuzzZoo"},
@@ -128,7 +128,7 @@ func TestZoo(t *testing.T) {
 		{"Z", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"1", "go/failed", "zoo_test.go:106"}, // what the test itself says decides no rule
 		{"2", "go/failed", "zoo_test.go:110"},
-		{"3", "go/exit", "test"},
+		{"3", "go/exit", "example.com/zoo.FuzzZoo"},
 		{"4", "go/panic", "example.com/zoo.FuzzZoo"},
 		{"5", "go/out-of-memory", "example.com/zoo.Reserve"},
 		{"", "", ""}, {"a", "", ""}, {"b", "", ""}, {"c", "", ""}, {"d", "", ""}, {"e", "", ""}, {"f", "", ""}, {"g", "", ""},

@@ -27,6 +27,9 @@ type end struct {
 // ending finds what the runtime has printed: the last line that says why a process ends, with goroutines after it. Lines of a
 // message that a panic has are indented, and so is what package testing prints of a log.
 func ending(text string) (e end, ok bool) {
+	if _, called := exitCall(text); called { // it was not the runtime
+		return e, false
+	}
 	stacks := stackLine.FindAllStringIndex(text, -1)
 	if stacks == nil {
 		return e, false
@@ -102,8 +105,11 @@ func after(text string) string {
 	return rest
 }
 
-// unmarked returns what package testing would have printed without teasel.
+// unmarked returns what package testing, or the process, would have printed without teasel.
 func unmarked(text string) string {
+	if at := strings.LastIndex(text, agent.ExitMark); at >= 0 {
+		text = text[:at]
+	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, agent.Mark+" ", ""), agent.Mark, "")
 }
 

@@ -176,7 +176,20 @@ func died(text string, status syscall.WaitStatus, raceDetector bool) verdict {
 	if status.Signaled() {
 		return verdict{rule: ruleSignal, group: status.Signal().String(), message: "the process was ended by the signal: " + status.Signal().String()}
 	}
+	if exited, called := exitCall(text); called {
+		if v := named(ruleExit, fmt.Sprintf("the process ended with exit status %d", status.ExitStatus()), inner(exited)); v.subject != "" {
+			return v
+		}
+	}
 	return verdict{rule: ruleExit, group: fmt.Sprint(status.ExitStatus()), message: fmt.Sprintf("the process ended with exit status %d", status.ExitStatus())}
+}
+
+// exitCall returns the stack of the call of os.Exit that has ended a process; false: none has, or that is not known.
+func exitCall(text string) (stack string, ok bool) {
+	if at := strings.LastIndex(text, agent.ExitMark); at >= 0 {
+		return text[at+len(agent.ExitMark):], true
+	}
+	return "", false
 }
 
 // named is the fault whose innermost functions of the user's are these.

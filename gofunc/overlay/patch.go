@@ -48,6 +48,7 @@ var essential = []edit{
 
 // quick edits let one testing.T serve many inputs.
 var quick = []edit{
+	{"os/proc.go", "func Exit(code int) {", ` if TeaselExit != nil { TeaselExit(code) };`},
 	{"testing/fuzz.go", "\nimport (", importFuzz},
 	{"testing/fuzz.go", "f.fstate.deps.ResetCoverage()\n\t\t\t}", "; " + loop},
 	{"testing/fuzz.go", "f.common.inFuzzFn, f.inFuzzFn = false, false", `; fuzz.Ended(t.Skipped())`},
@@ -121,6 +122,9 @@ func patched(read func(file string) ([]byte, error)) (files map[string][]byte, m
 			return nil, ModeNative, err
 		}
 		files["internal/fuzz/teasel_"+e.Name()] = packageClause.ReplaceAll(text, []byte("package fuzz"))
+	}
+	if files["os/teasel_exit.go"], err = added.ReadFile("patch/exit.go.txt"); err != nil {
+		return nil, ModeNative, err
 	}
 	for _, name := range [...]string{"trace.go", "teasel.go"} {
 		if files["internal/fuzz/"+name], err = added.ReadFile("patch/" + name + ".txt"); err != nil {
