@@ -53,7 +53,7 @@ type ProgressCheck struct {
 	answered func(teasel.FeatureSet) bool
 	silent   string
 	// refused returns the note for a target all of whose answers are errors; "": some are not; nil: it is not known.
-	refused func() string
+	refused  func() string
 	tested   func() bool                    // whether the target has done anything with an input; nil: it is not known
 	untested func(executions uint64) string // note for one that has not
 
