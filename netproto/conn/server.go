@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -291,7 +292,7 @@ func (s *Server) notReady(limit time.Duration) error {
 			e.Reason += "; it listens on " + strings.Join(where, " and ")
 			e.Hint = "let --connect and the command name the same port, for example {port}"
 		} else {
-			e.Hint = "--start-timeout gives it more time, if it is slow to start"
+			e.Hint = cmp.Or(missing(e.Stderr, s.credential != nil), "--start-timeout gives it more time, if it is slow to start")
 		}
 		return e
 	}

@@ -20,6 +20,7 @@ func TestStartErrors(t *testing.T) {
 		{"ends", "it ended with exit status 3 before it listened on tcp://127.0.0.1:", ""},
 		{"aborts", "killed ended it before it listened", ""},
 		{"deaf", "it runs, but nothing listens on tcp://127.0.0.1:", "--start-timeout"},
+		{"refused", "it runs, but nothing listens on tcp://127.0.0.1:", "root"},
 		{"elsewhere", "; it listens on tcp port ", "name the same port"},
 		{"restless", "a thread of it never sleeps", "leave the command out"},
 	} {
@@ -32,6 +33,9 @@ func TestStartErrors(t *testing.T) {
 			}
 			if !strings.Contains(in.Reason, tt.reason) || !strings.Contains(in.Hint, tt.hint) {
 				t.Errorf("reason %q with hint %q, want %q and %q", in.Reason, in.Hint, tt.reason, tt.hint)
+			}
+			if tt.mode == "refused" && in.Stderr != "bind: Operation not permitted" {
+				t.Errorf("standard error %q", in.Stderr)
 			}
 			if tt.mode == "ends" && in.Stderr != "no configuration" {
 				t.Errorf("standard error %q", in.Stderr)

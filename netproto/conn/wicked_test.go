@@ -57,6 +57,9 @@ func serve(mode, port string) {
 		return
 	case "deaf":
 		time.Sleep(time.Hour)
+	case "refused": // it goes on without what it is there for
+		fmt.Fprintln(os.Stderr, "bind: Operation not permitted")
+		time.Sleep(time.Hour)
 	case "elsewhere":
 		port = "0" // any that is free: the next one is that of another server
 	case "restless":
@@ -204,7 +207,7 @@ func openIn(t *testing.T, namespace bool, mode, address string) (*Server, error)
 		port = a.Port
 	}
 	c := Command{Args: []string{os.Args[0], port}, Env: []string{serverMode + "=" + mode, "GOMAXPROCS=2"}, Address: a, User: strconv.Itoa(os.Geteuid()), Namespace: namespace}
-	if mode == "deaf" || mode == "elsewhere" || mode == "restless" {
+	if mode == "deaf" || mode == "refused" || mode == "elsewhere" || mode == "restless" {
 		c.Start = 2 * time.Second
 	}
 	s, err := Open(context.Background(), c)
