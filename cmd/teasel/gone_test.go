@@ -92,7 +92,7 @@ for n in range(100):
 				}
 			}
 			if files, _ := filepath.Glob(filepath.Join(k.dir, "unconfirmed", "*.json")); len(files) != 1 {
-				t.Errorf("findings on disk: %v", files)
+				t.Errorf("findings on disk: %v\n%s%s", files, out.Bytes(), log.Bytes())
 			}
 			server.Process.Kill()
 			<-ended

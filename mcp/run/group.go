@@ -47,6 +47,9 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		s.unrequested, s.unattributed, s.alone = 0, false, nil
 		f, err := g.run(ctx)
 		last := g.last()
+		if f == waitRefuses {
+			g.takeBack()
+		}
 		g.judge()
 		g.judge()
 		if err == nil {
@@ -218,6 +221,19 @@ func (g *group) judge() {
 		k.conclude()
 	}
 	g.before, g.over = g.over, g.before[:0]
+}
+
+// takeBack counts among those in flight the talks that were over and have a response without a message: they were refused as all is since.
+func (g *group) takeBack() {
+	for _, over := range []*[]*talk{&g.before, &g.over} {
+		*over = slices.DeleteFunc(*over, func(k *talk) bool {
+			lost := k.firstLost() != nil
+			if lost {
+				g.halves[0].talks = append(g.halves[0].talks, k)
+			}
+			return lost
+		})
+	}
 }
 
 // ended deals with the end of a server that had several talks in flight, and returns those that are still to be run. If others were

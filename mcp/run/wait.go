@@ -162,12 +162,13 @@ func (e *executor) alive(ctx context.Context, s *peer, l limit) (bool, waitEnd, 
 
 // checkAlive says whether the server goes on since a response had no message, or did not come: waitDone if it does, or nobody can tell.
 func (e *executor) checkAlive(ctx context.Context, s *peer) (waitEnd, error) {
-	if !s.maybeGone || !s.canPing() {
+	mute := s.ended || s.Uninitialized                 // there is no session in which it could answer a ping
+	atStake := s.OverHTTP() && len(e.target.Args) == 0 // of a server that is not ours: nothing could be confirmed
+	if !s.maybeGone || !s.canPing() && !(mute && atStake) {
 		return waitDone, nil
 	}
-	expired := s.ended
 	s.maybeGone, s.refused = false, false
-	if !expired {
+	if !mute {
 		ok, f, err := e.alive(ctx, s, atMost(e.target.soon()))
 		if err != nil || f == waitEnded || f == waitFlood || ok && !s.refused {
 			return f, err
@@ -183,7 +184,7 @@ func (e *executor) checkAlive(ctx context.Context, s *peer) (waitEnd, error) {
 			return waitRefuses, err
 		}
 	}
-	if expired || s.refused { // only this session is over, or nobody is answered a ping
+	if mute || s.refused { // only this session is over, or nobody is answered a ping
 		return waitDone, nil
 	}
 	return waitUnresponsive, nil
