@@ -1,4 +1,5 @@
-// A server that frees what its connections have left only when there is much of it, as a garbage collector does.
+// A server that frees what its connections have left only when there is much of it, as a garbage collector does. With -DWARMS it keeps what
+// it has, as one does whose heap grows to its working size: much for each of the first connections, and less for each of the next.
 #include <arpa/inet.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +16,17 @@ int main(int argc, char **argv) {
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (bind(listener, (struct sockaddr *)&at, sizeof at) || listen(listener, 8)) return 1;
 	signal(SIGPIPE, SIG_IGN);
+#ifdef WARMS
+	static char *volatile kept;
+	for (int n = 0;; n++) {
+		int fd = accept(listener, 0, 0), size = n < 1800 ? 7000 : 2000;
+		char line[4096];
+		kept = malloc(size);
+		memset(kept, 1, size);
+		while (read(fd, line, sizeof line) > 0) (void)!write(fd, "ok\n", 3);
+		close(fd);
+	}
+#endif
 	static char *garbage[MOST];
 	for (int n = 0;; n++) {
 		int fd = accept(listener, 0, 0);
