@@ -54,10 +54,14 @@ func (e *executor) checkWorn(ctx context.Context, o *teasel.Observation) error {
 	w := e.worn[how]
 	if sent, connections := e.sent, e.connections; w.messages == 0 && w.tried < min(max(connections, 1), mostWear) {
 		var err error
-		if w, err = e.wearOut(ctx, how, min(max(2*connections, firstWear), mostWear)); err != nil {
+		switch w, err = e.wearOut(ctx, how, min(max(2*connections, firstWear), mostWear)); {
+		case ctx.Err() != nil: // it was seen to end all the same
+			w = wear{}
+		case err != nil:
 			return err
+		default:
+			e.worn[how] = w
 		}
-		e.worn[how] = w
 		e.sent, e.connections = sent, connections
 	}
 	if w.messages > 0 && v.Repeated > 0 || w.wears(e.sent, e.connections) {

@@ -47,7 +47,10 @@ func (e *executor) wears(ctx context.Context, how ending, end *script.End, lines
 	}
 	w := e.worn[how]
 	if w.requests == 0 && w.tried < min(lines, mostWear) && !e.wearing {
-		if w, err = e.wearOut(ctx, how, min(max(2*lines, firstWear), mostWear)); err != nil {
+		switch w, err = e.wearOut(ctx, how, min(max(2*lines, firstWear), mostWear)); {
+		case ctx.Err() != nil: // what was seen counts all the same
+			return 0, nil
+		case err != nil:
 			return 0, err
 		}
 		e.worn[how] = w
