@@ -8,6 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/history"
 	"github.com/teaselfuzz/teasel/internal/triage"
+	"github.com/teaselfuzz/teasel/internal/wear"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -66,7 +67,7 @@ type executor struct {
 	confirming     bool   // the next of them has to be
 	held, repeated uint64 // dialogues, and those that were held again to see what they leave behind
 	leaks          int    // dialogues that have shown a leak while nothing was being confirmed
-	worn           map[ending]wear
+	worn           wear.Ends[ending]
 	longest        time.Duration // processor time that a dialogue has used which came to its end
 }
 

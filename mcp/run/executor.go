@@ -11,6 +11,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/internal/wear"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
@@ -38,7 +39,7 @@ type executor struct {
 	late       []*talk      // that outlive the call that they came from
 	checks     atomic.Int32 // of those, checks that have not been run
 	background background
-	worn       map[ending]wear
+	worn       wear.Ends[ending]
 	wearing    bool // a server is being worn out
 }
 
@@ -67,7 +68,7 @@ const (
 
 // newExecutor returns an executor without a server.
 func newExecutor(t *Target, found *session.Session) *executor {
-	e := &executor{target: t, session: found, standby: proc.NewStandby(func(context.Context) (*peer, error) { return t.launch() }), records: make(map[script.Topic]*record), worn: make(map[ending]wear),
+	e := &executor{target: t, session: found, standby: proc.NewStandby(func(context.Context) (*peer, error) { return t.launch() }), records: make(map[script.Topic]*record),
 		window: max(t.window()/2, 1)}
 	if found != nil {
 		e.names = script.NewNames(found, t.Blocked, t.Excluded)

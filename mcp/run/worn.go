@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/wear"
 	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
@@ -13,14 +14,10 @@ import (
 // to blame, and each would be a finding of its own where nothing says in which function the server ended. Whether that is so is tried once
 // for each way to end: a plain request is sent to a fresh server again and again.
 
-const (
-	leastWear = 8    // lines that are many
-	firstWear = 512  // requests that are tried at first
-	mostWear  = 8192 // requests that are tried at most
-	wearShare = 8    // of the lines that wear a server out, one part may be missing: not each counts for it
-)
+// wearShare: of the lines that wear a server out, one part of so many may be missing, since not each counts for it.
+const wearShare = 8
 
-// ending is how a server ends, as far as can be told of one that does not say where.
+// ending is how a server ends, where nothing says in which function.
 type ending struct {
 	kind          script.EndKind
 	code          int
@@ -33,37 +30,26 @@ func endingOf(t *script.Transcript) ending {
 	return ending{t.End.Kind, t.End.Code, t.End.Signal, t.Unresponsive, t.Refuses != ""}
 }
 
-// wear is how many requests a server takes until it ends.
-type wear struct {
-	requests int // 0: it does not end of what it is sent many times
-	tried    int // requests of which that is known
-}
-
 // wears returns after how many requests a server that has ended, after so many lines, ends whatever they are; 0: that is not what it has ended
 // of.
 func (e *executor) wears(ctx context.Context, how ending, end *script.End, lines int) (requests int, err error) {
-	if len(e.target.Args) == 0 || lines < leastWear || how.kind == script.EndInvalid || end.EOF || observe.FindFault(end.Stderr).Kind != observe.FaultNone {
+	if len(e.target.Args) == 0 || lines < wear.Least || how.kind == script.EndInvalid || end.EOF || observe.FindFault(end.Stderr).Kind != observe.FaultNone {
 		return 0, nil
 	}
-	w := e.worn[how]
-	if w.requests == 0 && w.tried < min(lines, mostWear) && !e.wearing {
-		switch w, err = e.wearOut(ctx, how, min(max(2*lines, firstWear), mostWear)); {
-		case ctx.Err() != nil: // what was seen counts all the same
-			return 0, nil
-		case err != nil:
-			return 0, err
-		}
-		e.worn[how] = w
+	try := func(times int) (wear.Amount, error) { return e.wearOut(ctx, how, times) }
+	if e.wearing {
+		try = nil
 	}
-	if lines < w.requests-w.requests/wearShare {
-		return 0, nil
+	after, err := e.worn.After(ctx, how, lines, try)
+	if lines < after.Messages-after.Messages/wearShare {
+		return 0, err
 	}
-	return w.requests, nil
+	return after.Messages, err
 }
 
 // wearOut sends a plain request to fresh servers so many times, and returns after how many the server ends in such a way. The script that
 // does it is handed out by Late.
-func (e *executor) wearOut(ctx context.Context, how ending, times int) (wear, error) {
+func (e *executor) wearOut(ctx context.Context, how ending, times int) (wear.Amount, error) {
 	live := e.live
 	e.live, e.wearing = nil, true
 	defer func() { e.live, e.wearing = live, false }()
@@ -72,11 +58,11 @@ func (e *executor) wearOut(ctx context.Context, how ending, times int) (wear, er
 		k := new(talk)
 		k.take(e, &in, &teasel.Observation{})
 		if err := e.runAlone(ctx, k, true); err != nil {
-			return wear{}, err
+			return wear.Amount{}, err
 		}
 		if s := e.live; s != nil {
 			if err := e.discard(s, nil); err != nil {
-				return wear{}, err
+				return wear.Amount{}, err
 			}
 		}
 		n := int(k.runs)
@@ -85,16 +71,16 @@ func (e *executor) wearOut(ctx context.Context, how ending, times int) (wear, er
 				n++
 			}
 		}
-		if n >= leastWear && endingOf(&k.t) == how {
-			in.Steps[0].Times = n + e.target.window() + leastWear // of those in flight, answers may be lost
+		if n >= wear.Least && endingOf(&k.t) == how {
+			in.Steps[0].Times = n + e.target.window() + wear.Least // of those in flight, answers may be lost
 			k.t.Worn = n
 			k.detach()
 			e.finish(k)
-			return wear{requests: n}, nil
+			return wear.Amount{Messages: n}, nil
 		}
 		k.halt()
 	}
-	return wear{tried: times}, nil
+	return wear.Amount{}, nil
 }
 
 // plainLines returns requests that every server answers: a ping, and a call of a tool that only reads.
