@@ -8,8 +8,8 @@ import (
 	"github.com/teaselfuzz/teasel/internal/plain"
 )
 
-// refusal matches an answer that is an error, as far as that can be told without knowing the protocol: a code of three digits that begins
-// with 4 or 5, as in HTTP, SIP, FTP and SMTP, or a word for it.
+// refusal matches an answer that looks like an error in most protocols: a code of three digits that begins with 4 or 5, as in HTTP, SIP, FTP and
+// SMTP, or a word for it.
 var refusal = regexp.MustCompile(`^(?:[A-Z]+/[0-9.]+ )?[45][0-9][0-9]\b|^(?i:[-+!%* ]*err(?:or)?\b)`)
 
 // Refusals notes whether a server has answered all that it was sent with an error. Its zero value is ready for use, by several executors at once.

@@ -154,6 +154,9 @@ func newFigures(s *teasel.Stats) Figures {
 		Pending: s.Pending, Seeds: s.Seeds, SeedsRun: s.SeedsRun}
 }
 
+// HasExecutions reports whether a stage counts executions: what takes time in those of others, as inputs that crash do, has none of its own.
+func HasExecutions(g *teasel.StageStats) bool { return g.Executions > 0 || g.Kept > 0 || g.Time == 0 }
+
 // plainStages returns stages whose names are safe to print: another process may have named them.
 func plainStages(stages []teasel.StageStats) []teasel.StageStats {
 	stages = slices.Clone(stages)

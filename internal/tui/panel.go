@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // panel is a list below a tab.
@@ -50,7 +52,7 @@ func (m *screen) panel(i int) panel {
 			row: func(i int) ([]string, style) {
 				g := &s.Stages[i]
 				made, kept, per, took := count(g.Executions), count(g.Kept), "", ""
-				if g.Executions == 0 && g.Kept == 0 && g.Time > 0 { // it takes time in the executions of others
+				if !view.HasExecutions(g) {
 					made, kept = "", ""
 				}
 				if g.Executions > 0 {

@@ -59,7 +59,8 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		}
 		x.talk.heard = heard{via: x.sent + 1, event: f.EventID}
 		x.talk.recheck = x.talk.recheck || f.Status == conn.MaybeUnread // alone it has new connections
-		if !f.Wrote.IsZero() && !x.resumed {                            // it may have waited for a connection
+
+		if !f.Wrote.IsZero() && !x.resumed { // it may have waited for a connection
 			a.At = max(f.Wrote.Sub(x.talk.began), a.At)
 		}
 	}

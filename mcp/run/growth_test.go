@@ -109,7 +109,7 @@ func TestCostlyShape(t *testing.T) {
 	}
 }
 
-// A server that keeps connections open which its clients have cut is told from one that closes them when it sees that.
+// A server that keeps connections open which its clients have cut is found, and one that closes them when it sees that is not.
 func TestOpenFiles(t *testing.T) {
 	program := mcptest.BuildServer(t, "plantedhttp")
 	for _, clean := range []bool{false, true} {

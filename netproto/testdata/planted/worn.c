@@ -1,4 +1,4 @@
-// A server that ends after so many messages, whatever they are, with the exit status that it is told. With -DCLEAN it goes on. A message
+// A server that ends after so many messages, whatever they are, with the exit status in its third argument. With -DCLEAN it goes on. A message
 // that begins with a zero ends it at once with status 7.
 #include <arpa/inet.h>
 #include <signal.h>

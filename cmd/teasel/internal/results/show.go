@@ -28,6 +28,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/report"
+	"github.com/teaselfuzz/teasel/view"
 )
 
 // show is what the verb show was told to show, and how.
@@ -263,11 +264,11 @@ func showCampaign(w io.Writer, dir campaign.Saved) error {
 	return nil
 }
 
-// listStages lists what stages have made. What takes time in the executions of others, as inputs that crash do, has none of its own.
+// listStages lists what stages have made.
 func listStages(w io.Writer, stages []teasel.StageStats) {
 	for _, g := range stages {
 		var did []string
-		if g.Executions > 0 || g.Kept > 0 || g.Time == 0 {
+		if view.HasExecutions(&g) {
 			did = append(did, fmt.Sprintf("%d executions, %d testcases found", g.Executions, g.Kept))
 		}
 		if g.Time > 0 {
