@@ -17,7 +17,7 @@ func TestLine(t *testing.T) {
 		"quick":                 {false, []time.Duration{time.Second, time.Second / 2}, ""},
 		"a file":                {false, []time.Duration{2 * time.Second, 4 * time.Second, 1500 * time.Millisecond}, "teasel: 1 of 10 inputs, about 18s left, more\nteasel: 2 of 10 inputs, about 28s left, more\n"},
 		"one that takes long":   {false, []time.Duration{time.Second, 9500 * time.Millisecond}, "teasel: 1 of 10 inputs, about 18s left, more\nteasel: 1 of 10 inputs, about 1m0s left, more, the next one takes 6s so far\n"},
-		"a terminal":            {true, []time.Duration{time.Second, time.Second, 10 * time.Millisecond, 90 * time.Millisecond}, "\rteasel: 2 of 10 inputs, about 8s left, more\rteasel: 4 of 10 inputs, about 3s left, more\r" + strings.Repeat(" ", 43) + "\r"},
+		"a terminal":            {true, []time.Duration{1500 * time.Millisecond, 600 * time.Millisecond, 10 * time.Millisecond, 90 * time.Millisecond}, "\rteasel: 2 of 10 inputs, about 8s left, more\rteasel: 4 of 10 inputs, about 3s left, more\r" + strings.Repeat(" ", 43) + "\r"},
 		"a quick one, terminal": {true, []time.Duration{time.Second}, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
