@@ -125,7 +125,7 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		version, _ := answer.Result.Get("protocolVersion").Str()
 		s.http.SetVersion(headerValue(version))
 	}
-	s.Send(conn.Message{Body: []byte(session.InitializedLine)})
+	s.Send(conn.Message{Body: []byte(session.InitializedLine), Fresh: true})
 	if err := s.Flush(ctx, c.startTimeout()); err != nil {
 		return answer, c.trouble(s, callError(err), nil, "notifications/initialized")
 	}

@@ -87,7 +87,9 @@ func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) 
 		raw = session.Stamp(raw)
 	}
 	m := jsonrpc.Parse(raw)
-	exchange := s.Send(s.Message(raw, &m))
+	message := s.Message(raw, &m)
+	message.Fresh = true // the server may be about to close what was used before
+	exchange := s.Send(message)
 	id := s.IDs
 	if err := s.Flush(ctx, patience); err != nil {
 		return answer, nil, callError(err)
