@@ -74,7 +74,8 @@ func Swaps(in []byte, rec *Recording) []Swap {
 }
 
 // learn derives candidates from a recording: input-to-state correspondence, as in RedQueen (NDSS 2019). Candidates of rarely seen pairs
-// come first.
+// come first. Pairs that were seen equally often take turns: of a slow target a turn runs only some candidates, and those of one pair
+// may be many.
 func (s *analysis) learn(in []byte, rec *Recording) {
 	b := builder{in: in, known: map[Swap]bool{}, tokens: map[string]bool{}}
 	texts, numbers := make([]uint8, len(rec.Texts)), make([]uint8, len(rec.Numbers))
@@ -87,17 +88,21 @@ func (s *analysis) learn(in []byte, rec *Recording) {
 		}
 	}
 	for level := range uint8(maxSeen) {
+		begin, ends := len(b.swaps), []int(nil)
 		for i, t := range rec.Texts {
 			if texts[i] == level && !slices.ContainsFunc(rec.Texts[:i], func(x Text) bool { return x.A == t.A && x.B == t.B }) {
 				b.text(t.A, t.B)
 				b.text(t.B, t.A)
+				ends = append(ends, len(b.swaps)-begin)
 			}
 		}
 		for i, op := range rec.Numbers {
 			if numbers[i] == level {
 				b.number(op)
+				ends = append(ends, len(b.swaps)-begin)
 			}
 		}
+		takeTurns(b.swaps[begin:], ends)
 	}
 	slices.Sort(b.found)
 	s.swaps, s.tokens = b.swaps, b.found
@@ -134,6 +139,22 @@ type builder struct {
 	known  map[Swap]bool
 	found  []string
 	tokens map[string]bool
+}
+
+// takeTurns reorders the swaps of several pairs: the first of each comes first, then the second of each, and so on. ends are where the
+// swaps of each pair end.
+func takeTurns(swaps []Swap, ends []int) {
+	all := slices.Clone(swaps)
+	out := swaps[:0]
+	for n := 0; len(out) < len(all); n++ {
+		from := 0
+		for _, end := range ends {
+			if from+n < end {
+				out = append(out, all[from+n])
+			}
+			from = end
+		}
+	}
 }
 
 // swap adds a swap, unless it is known or there are maxSwaps already.
