@@ -11,8 +11,12 @@ func datagramSeeds() []Seed {
 	snmp := func(version, request string) string { // asks for sysDescr.0 in the community public
 		return "\x30\x26\x02\x01" + version + "\x04\x06public" + request + "\x19\x02\x01\x01\x02\x01\x00\x02\x01\x00\x30\x0e\x30\x0c\x06\x08\x2b\x06\x01\x02\x01\x01\x01\x00\x05\x00"
 	}
+	mdns := func(id byte) []byte { // asks which kinds of services there are
+		return []byte("\x00" + string(rune(id)) + "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x09_services\x07_dns-sd\x04_udp\x05local\x00\x00\x0c\x00\x01")
+	}
 	return []Seed{
 		one("dns", "\x00\x01\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x09localhost\x00\x00\x01\x00\x01"),
+		{"mdns", dialogue.Raw(mdns(1), mdns(2))}, // a responder may pass over what it had a second ago
 		one("snmp-1", snmp("\x00", "\xa0")),
 		one("snmp-2c-next", snmp("\x01", "\xa1")),
 		{"ntp", dialogue.Raw(ntp)},

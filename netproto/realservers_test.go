@@ -69,7 +69,7 @@ func realCampaigns(t *testing.T, folder string) {
 		server string
 		runs   uint64
 	}{{"mosquitto", 1500}, {"dnsmasq", 1500}, {"redis", 1500}, {"vsftpd", 600}, {"libcoap", 1500}, {"kamailio", 1500}, {"aiosmtpd", 300}, {"tftpd-hpa", 150},
-		{"nginx", 1500}, {"snmpd", 1500}, {"chrony", 1500}} {
+		{"nginx", 1500}, {"snmpd", 1500}, {"chrony", 1500}, {"zeroconf", 600}} {
 		t.Run(test.server, func(t *testing.T) {
 			t.Parallel()
 			target := realTarget(t, servertest.Find(t, test.server))

@@ -114,8 +114,8 @@ if ! { command -v nginx && command -v snmpd && command -v chronyd; } >/dev/null;
 if ! command -v chromium >/dev/null; then debian chromium; fi
 if ! command -v tmux >/dev/null; then debian tmux; fi
 # Debian's own Python: the tests do not look at others.
-if ! /usr/bin/python3 -c 'import aiosmtpd, pymodbus.server' 2>/dev/null; then
-	debian python3 python3-aiosmtpd python3-pymodbus python3-serial python3-serial-asyncio
+if ! /usr/bin/python3 -c 'import aiosmtpd, pymodbus.server, zeroconf' 2>/dev/null; then
+	debian python3 python3-aiosmtpd python3-pymodbus python3-serial python3-serial-asyncio python3-zeroconf
 fi
 if ! python3 -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then debian python3 python3-venv; fi
 if ! node_ok; then

@@ -37,6 +37,7 @@ func All() []Server {
 		{"nginx", "nginx", "http", "tcp", nginx, false},
 		{"snmpd", "snmpd", "snmp", "udp", snmpd, false},
 		{"chrony", "chronyd", "ntp", "udp", chrony, false},
+		{"zeroconf", "/usr/lib/python3/dist-packages/zeroconf", "mdns", "udp", zeroconf, false},
 		{"pymodbus", "/usr/lib/python3/dist-packages/pymodbus", "modbus", "tcp", pymodbus, false},
 	}
 }
@@ -200,6 +201,27 @@ func snmpd(t testing.TB, conf string) []string {
 // chrony serves the time of this machine, which it leaves alone.
 func chrony(testing.TB, string) []string {
 	return []string{"chronyd", "-U", "-d", "-x", "-f", "/dev/null", "bindaddress 127.0.0.1", "port {port}", "cmdport 0", "bindcmdaddress /", "local stratum 8", "allow", "pidfile {dir}/pid"}
+}
+
+// zeroconf has one service to tell of. It would listen at port 5353 only, and sends to all others on the loopback interface as well.
+func zeroconf(t testing.TB, conf string) []string {
+	const text = `
+import socket, sys, threading
+from zeroconf import ServiceInfo, Zeroconf
+
+service = ServiceInfo("_http._tcp.local.", "teasel._http._tcp.local.", addresses=[b"\x7f\0\0\1"], port=80, properties={"path": "/"}, server="teasel.local.")
+
+class Responder(Zeroconf):
+    def start(self):  # before it reads anything, and without asking whether the name is taken
+        self.registry.async_add(service)
+        super().start()
+
+bind = socket.socket.bind
+socket.socket.bind = lambda s, to: bind(s, (to[0], int(sys.argv[1])))
+responder = Responder(interfaces=["127.0.0.1"])
+threading.Event().wait()
+`
+	return []string{"/usr/bin/python3", file(t, conf, "mdns.py", text), "{port}"}
 }
 
 func pymodbus(t testing.TB, conf string) []string {

@@ -38,6 +38,7 @@ var refusals = map[string]func(sent string, r *Response) bool{
 	"nginx":     func(_ string, r *Response) bool { return r.Code == "400" || r.Code >= "500" },
 	"snmpd":     func(_ string, r *Response) bool { return r.Code != "0" },
 	"chrony":    func(_ string, r *Response) bool { return r.Name != "time" },
+	"zeroconf":  func(_ string, r *Response) bool { return r.Code != "no_error" },
 	"pymodbus":  func(_ string, r *Response) bool { return r.Name == "exception" },
 }
 
