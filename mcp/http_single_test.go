@@ -36,6 +36,8 @@ func TestSingleBugs(t *testing.T) {
 		{"list-asks", "-stateless", judge.RuleInputRequired, "this method", check.Repeat},
 		{"asks-undeclared", "-stateless", judge.RuleInputRequired, "did not declare", check.BareClient},
 		{"needs-other-code", "-stateless", check.RuleCapabilityCode, "-32603", check.BareClient},
+		{"no-discover", "-stateless", judge.RuleDiscover, "-32601", check.Stateless},
+		{"discover-404", "-stateless", judge.RuleDiscover, "page not found and status 404", check.Stateless},
 		{"needs-other-status", "-stateless", judge.RuleHTTPStatus, "-32021", check.BareClient},
 	} {
 		t.Run(tt.bug, func(t *testing.T) {

@@ -120,6 +120,9 @@ func (j *judge) begin(t *script.Transcript) {
 			asked: true, opened: true, ready: true,
 			version: j.session.Version, capabilities: j.session.Capabilities,
 		}
+		if j.session.Undiscovered { // nobody has declared them
+			j.phase.capabilities = nil
+		}
 	}
 }
 

@@ -101,6 +101,7 @@ const (
 	RuleHTTPRequestType   = "mcp/http-request-type"
 	RuleHTTPFraming       = "mcp/http-framing"
 
+	RuleDiscover   = "mcp/discover"
 	RuleMeta       = "mcp/request-meta"
 	RuleMetaCode   = "mcp/unsupported-version-code"
 	RuleResultType = "mcp/result-type"

@@ -65,7 +65,7 @@ var scopes = map[string]scope{
 	RuleHTTPMismatch: {session.StatelessVersion, "", overHTTP, must}, RuleHTTPEncoding: {session.StatelessVersion, "", overHTTP, must},
 	RuleHTTPStatus: {session.StatelessVersion, "", overHTTP, must},
 
-	RuleMeta: {session.StatelessVersion, "", "", must}, RuleMetaCode: {session.StatelessVersion, "", "", must}, RuleResultType: {session.StatelessVersion, "", "", must},
+	RuleDiscover: {session.StatelessVersion, "", "", must}, RuleMeta: {session.StatelessVersion, "", "", must}, RuleMetaCode: {session.StatelessVersion, "", "", must}, RuleResultType: {session.StatelessVersion, "", "", must},
 	RuleCaching: {session.StatelessVersion, "", "", must}, RuleSubscription: {session.StatelessVersion, "", "", must},
 	RuleInputRequired: {session.StatelessVersion, "", "", must}, RuleRequestState: {session.StatelessVersion, "", "", must},
 	check.RuleEarlierRequests: {session.StatelessVersion, "", "", must}, RuleServerRequest: {session.StatelessVersion, "", "", must}, RuleUnaskedLog: {session.StatelessVersion, "", "", must}, RuleRequestShape: {"", "", "", must},

@@ -21,6 +21,9 @@ const (
 )
 
 var statelessRules = []teasel.Rule{
+	{ID: RuleDiscover, Severity: teasel.Medium, Title: "Server cannot be asked what it is",
+		Help:   "server/discover was refused. Since 2026-07-28 each server has it.\n\nClients learn by it in which versions, and with which capabilities, the server can be asked. Without it they have to try.\n\nAnswer with supportedVersions and capabilities.",
+		Source: specification + "2026-07-28/server/discover"},
 	{ID: RuleMeta, Severity: teasel.Medium, Title: "Request without its version or capabilities is served",
 		Help:   "A request of 2026-07-28 that does not say the protocol version, or the client's capabilities, in params._meta was carried out.\n\nThere is no handshake any more: nobody knows what the answer means to this client.\n\nAnswer -32602, over HTTP with status 400.",
 		Source: specification + "2026-07-28/basic/index#meta"},
@@ -53,6 +56,9 @@ func (j *judge) withoutMeta(s *script.Sent, r *script.Received) {
 	if m.Class != jsonrpc.ClassRequest || m.Twice || !saysJSONRPC(m.Root) || session.IsRemoved(m.Method) || m.Params != nil && m.Params.Kind != mutate.Object {
 		return
 	}
+	if m.Method == "server/discover" && r.Message.Result == nil && isStamped(m) && s.Status < 500 && j.t.Script != nil && j.t.Script.Check == check.Stateless {
+		j.report(RuleDiscover, m.Method, "", fmt.Sprintf("%s was answered with %s%s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(r.Raw, 160), withStatus(s.Status)))
+	}
 	meta, line := m.Params.Get("_meta"), jsonrpc.Cut(s.Raw, 160)
 	version, capabilities := meta.Get(session.MetaVersion), meta.Get(session.MetaCapabilities)
 	text, _ := version.Str()
@@ -71,6 +77,14 @@ func (j *judge) withoutMeta(s *script.Sent, r *script.Received) {
 	case s.Status != 0:
 		j.heads(s, r, head, text)
 	}
+}
+
+// withStatus returns a status as it is said behind an answer; "": there is none.
+func withStatus(status int) string {
+	if status == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and status %d", status)
 }
 
 // speaksEarlier reports whether a server says that it supports versions with a handshake as well. A request without a version is one of those.

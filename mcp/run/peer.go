@@ -1,15 +1,11 @@
 package run
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/teaselfuzz/teasel/internal/history"
 	"github.com/teaselfuzz/teasel/mcp/conn"
-	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/server"
-	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 )
 
@@ -99,23 +95,11 @@ func (s *peer) endLine() bool {
 
 // writePing queues a ping, whose id is the last that was given out.
 func (s *peer) writePing() (exchange int64) {
-	var b [64]byte
 	s.endLine()
 	s.IDs++
 	s.beside++
-	if s.Stateless() { // which has no ping
-		line := strings.Replace(session.DiscoverLine, `"@id"`, strconv.FormatInt(s.IDs, 10), 1)
-		m := s.Message([]byte(line), &discover)
-		m.Apart = true
-		return s.Send(m)
-	}
-	line := append(b[:0], `{"jsonrpc":"2.0","id":`...)
-	line = strconv.AppendInt(line, s.IDs, 10)
-	return s.Send(conn.Message{Body: append(line, `,"method":"ping"}`...), Apart: true})
+	return s.Send(s.Ping())
 }
-
-// discover is what [session.DiscoverLine] is.
-var discover = jsonrpc.Parse([]byte(session.DiscoverLine))
 
 // canPing reports whether a ping may be sent: not before the session is initialized, nor after the end of the input.
 func (s *peer) canPing() bool { return !s.Uninitialized && !s.Closed && !s.broken }

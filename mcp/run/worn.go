@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/teaselfuzz/teasel"
@@ -85,10 +86,10 @@ func (e *executor) wearOut(ctx context.Context, how ending, times int) (wear.Amo
 
 // plainLines returns requests that every server answers: a ping, and a call of a tool that only reads.
 func (e *executor) plainLines() [][]byte {
+	lines := [][]byte{[]byte(cmp.Or(e.session.Ping, session.PingLine))}
 	if e.session.Stateless {
-		return [][]byte{[]byte(session.DiscoverLine)}
+		return lines
 	}
-	lines := [][]byte{[]byte(session.PingLine)}
 	for i := range e.session.Tools {
 		t := &e.session.Tools[i]
 		blocked := e.target.Blocked != nil && e.target.Blocked(t.Name) || e.target.Excluded != nil && e.target.Excluded(t.Name)

@@ -14,7 +14,8 @@ const ClientRequests = 4
 func (c *Command) Refuses(ctx context.Context, s *Server) (why *StartError, err error) {
 	quick, reached := *c, s.reached
 	quick.StartTimeout, reached.Start = c.timeout(), 0
-	other := &Server{IDs: FirstID, Uninitialized: true, Unanswered: make(Unanswered), settled: true}
+	other := newServer()
+	other.settled = true
 	other.reach(reached)
 	defer other.Close()
 	_, err = quick.Initialize(ctx, other)

@@ -139,7 +139,7 @@ func (c *Command) trouble(s *Server, err error, noise []byte, during string) err
 	case errors.Is(err, conn.ErrRefused):
 		return c.refusedError(s)
 	case errors.Is(err, errStatus):
-		return c.statusError(s, err)
+		return c.statusError(s, err, during)
 	case errors.Is(err, conn.ErrBroken):
 		end := s.End(true)
 		if end.Closed {

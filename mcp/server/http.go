@@ -36,7 +36,8 @@ func (c *Command) startHTTP(p proc.Command, r *isolation.Home) (*Server, error) 
 	if err != nil {
 		return nil, fmt.Errorf("reading the server's address: %w", err)
 	}
-	s := &Server{IDs: FirstID, Uninitialized: true, Unanswered: make(Unanswered), home: r}
+	s := newServer()
+	s.home = r
 	config := conn.HTTPConfig{URL: u, Header: c.Header, TLS: c.TLS, Events: c.Events, Dial: r.On()}
 	if c.Serial {
 		config.Connections = 1
@@ -181,9 +182,9 @@ func tlsHint(err error) string {
 	return ""
 }
 
-// statusError is for a server that did not answer initialize with a message.
-func (c *Command) statusError(s *Server, err error) *StartError {
-	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer initialize: " + err.Error(), refused: true}
+// statusError is for a server that did not answer its first request with a message.
+func (c *Command) statusError(s *Server, err error, during string) *StartError {
+	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer " + during + ": " + err.Error(), refused: true}
 	var status *statusError
 	errors.As(err, &status)
 	switch status.status {

@@ -32,15 +32,18 @@ type Server struct {
 	Mirrors map[string][]session.Mirror
 	tokens  map[string]int // progress tokens of requests that have no answer, as JSON, and how many have them
 
-	frames    []conn.Frame
-	http      *conn.HTTP      // nil: over standard input and output
-	reached   conn.HTTPConfig // with http
-	settled   bool            // how it is reached is known, so that no other transport is tried
-	stateless bool            // requests stand by themselves
-	proc      *proc.Process   // nil: the process is not ours
-	home      *isolation.Home // what the process has for itself
-	quiet     *proc.Quiet     // nil with proc
-	watch     watch
+	frames       []conn.Frame
+	http         *conn.HTTP      // nil: over standard input and output
+	reached      conn.HTTPConfig // with http
+	settled      bool            // how it is reached is known, so that no other transport is tried
+	stateless    bool            // requests stand by themselves
+	undiscovered bool            // with stateless: it has no server/discover
+	ping         []byte          // the line that [Server.Ping] sends
+	pinged       jsonrpc.Message // that line
+	proc         *proc.Process   // nil: the process is not ours
+	home         *isolation.Home // what the process has for itself
+	quiet        *proc.Quiet     // nil with proc
+	watch        watch
 }
 
 // start starts a process and sends it nothing.
@@ -55,7 +58,16 @@ func start(c proc.Command) (*Server, error) {
 	}
 	q := proc.NewQuiet(p.PID())
 	q.Horizon = WaitTime
-	return &Server{Conn: link, proc: p, quiet: q, IDs: FirstID, Uninitialized: true, Unanswered: make(Unanswered)}, nil
+	s := newServer()
+	s.Conn, s.proc, s.quiet = link, p, q
+	return s, nil
+}
+
+// newServer returns a server that was not reached yet.
+func newServer() *Server {
+	s := &Server{IDs: FirstID, Uninitialized: true, Unanswered: make(Unanswered)}
+	s.setPing([]byte(session.PingLine))
+	return s
 }
 
 // Gave reports whether the number is an id that was given out.

@@ -58,18 +58,11 @@ func (c *Command) Discover(ctx context.Context, s *Server) (*session.Session, er
 	}
 	sess := &session.Session{Asked: c.version(), HTTP: s.OverHTTP(), Stateless: c.Stateless, Initialize: answer.Result, Pages: map[string]int{}, Completions: map[string][]string{}}
 	sess.Events = s.reached.Events
+	sess.Undiscovered, sess.Ping = s.undiscovered, string(s.ping)
 	sess.HasID = s.http != nil && s.http.Session() != ""
 	sess.ReadInitialize()
 	d := discovery{command: c, server: s, session: sess}
-	for _, l := range []struct {
-		method, capability, key string
-		take                    func(*session.Session, *mutate.JSON) string
-	}{
-		{"tools/list", "tools", "tools", (*session.Session).AddTool},
-		{"resources/list", "resources", "resources", (*session.Session).AddResource},
-		{"resources/templates/list", "resources", "resourceTemplates", (*session.Session).AddTemplate},
-		{"prompts/list", "prompts", "prompts", (*session.Session).AddPrompt},
-	} {
+	for _, l := range lists {
 		if !sess.Has(l.capability) {
 			continue
 		}
@@ -81,6 +74,17 @@ func (c *Command) Discover(ctx context.Context, s *Server) (*session.Session, er
 	s.Mirrors = sess.Mirrors
 	sess.WeighAnnotations()
 	return sess, d.complete(ctx)
+}
+
+// lists are those that a server may have.
+var lists = []struct {
+	method, capability, key string
+	take                    func(*session.Session, *mutate.JSON) string // adds an item, and returns what is wrong with it
+}{
+	{"tools/list", "tools", "tools", (*session.Session).AddTool},
+	{"resources/list", "resources", "resources", (*session.Session).AddResource},
+	{"resources/templates/list", "resources", "resourceTemplates", (*session.Session).AddTemplate},
+	{"prompts/list", "prompts", "prompts", (*session.Session).AddPrompt},
 }
 
 // discovery reads the lists of a server, page by page.

@@ -13,6 +13,8 @@ type Session struct {
 	Asked        string // protocol version we asked for
 	Version      string // protocol version the server chose
 	Stateless    bool   // its version is [StatelessVersion]
+	Undiscovered bool   // of those: it has no server/discover, so that Initialize and Capabilities are what its lists show
+	Ping         string // the request that stands for ping, with a placeholder for its id; "": [PingLine]
 	HTTP         bool   // a message is an HTTP request
 	Events       bool   // of HTTP: HTTP+SSE of 2024-11-05
 	HasID        bool   // of HTTP: the server gave the session an id

@@ -1,7 +1,7 @@
 // Command asking is an MCP server over standard input and output whose tools ask the client, or run as tasks, with a planted bug for each way
 // in which that goes wrong. With -clean it has none, and with -bug that one only.
 //
-//	asking [-clean] [-stateless] [-bug none|no-acknowledgment|early|other-id]
+//	asking [-clean] [-stateless] [-bug none|no-acknowledgment|early|other-id|no-discover]
 package main
 
 import (
@@ -28,7 +28,7 @@ type message struct {
 type server struct {
 	clean     bool
 	stateless bool
-	bug       string // of subscriptions, the only one; "": there are all others, or with clean none; "none"
+	bug       string // of the version without a handshake, the only one; "": there are all others, or with clean none; "none"
 	opened    bool   // initialize was answered
 	bare      bool   // the client has no capabilities
 	logs      bool   // some request has asked for log messages
@@ -53,7 +53,7 @@ func main() {
 	s := &server{waiting: map[string]*question{}, running: map[string]string{}, tasks: map[string]*task{}}
 	flag.BoolVar(&s.clean, "clean", false, "have no bug")
 	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, in which results ask for input")
-	flag.StringVar(&s.bug, "bug", "", "have only this bug of subscriptions, or none: no-acknowledgment, early, other-id")
+	flag.StringVar(&s.bug, "bug", "", "have only this bug of the version without a handshake, or none: no-acknowledgment, early, other-id, no-discover")
 	flag.Parse()
 	s.clean = s.clean || s.bug != ""
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)

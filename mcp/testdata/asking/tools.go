@@ -45,7 +45,7 @@ func (s *server) request(m message) {
 	_, isText := p.Name.(string)
 	broken = broken || m.Method == "tools/call" && !isText
 	switch {
-	case !slices.Contains(methods[s.stateless], m.Method):
+	case !slices.Contains(methods[s.stateless], m.Method), s.bug == "no-discover" && m.Method == "server/discover":
 		s.fail(m.ID, -32601, "Method not found")
 		return
 	case !s.stateless && m.Method == "initialize" && s.opened, !s.stateless && m.Method != "initialize" && m.Method != "ping" && !s.opened:

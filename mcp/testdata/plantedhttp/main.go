@@ -262,8 +262,15 @@ func (s *server) request(to http.ResponseWriter, r *http.Request, m *message) {
 	case "ping":
 		ok(map[string]any{})
 	case "server/discover":
-		if !s.stateless {
+		switch {
+		case !s.stateless:
 			s.answer(w, http.StatusOK, m.ID, "error", problem(-32601, "method not found"))
+			return
+		case s.has("no-discover"):
+			s.answer(w, http.StatusNotFound, m.ID, "error", problem(-32601, "method not found"))
+			return
+		case s.has("discover-404"):
+			http.NotFound(to, r)
 			return
 		}
 		ok(map[string]any{"supportedVersions": []any{statelessVersion}, "capabilities": map[string]any{"tools": map[string]any{"listChanged": true}}, "ttlMs": 0, "cacheScope": "public"})

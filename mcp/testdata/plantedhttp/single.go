@@ -27,6 +27,8 @@ var bugs = []string{
 	"asks-undeclared",    // a tool asks for what the client did not declare
 	"needs-other-code",   // what the client would need is said with another code
 	"needs-other-status", // and with another status
+	"no-discover",        // server/discover is no method
+	"discover-404",       // and the response says so with nothing but its status
 }
 
 // has reports whether the server has one of the bugs.

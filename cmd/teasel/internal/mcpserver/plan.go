@@ -115,6 +115,10 @@ func (o *options) visit(ctx context.Context, target *mcprun.Target) (*server.Vis
 	if e != nil {
 		return visit, err
 	}
+	if v.Session.Undiscovered && v.Session.Initialize.Get("resultType") == nil { // nothing says that it speaks that version
+		v.Close()
+		return visit, err
+	}
 	target.Stateless, o.Era = true, "stateless"
 	return v, nil
 }
@@ -156,6 +160,9 @@ func (p *plan) choose(o *options, stderr io.Writer) (err error) {
 	if p.session.Direct != nil {
 		fmt.Fprintf(stderr, "teasel: %s takes its time: further processes are started directly, with %s\n", o.Command[0],
 			plain.Line(strings.Join(p.session.Direct, " ")))
+	}
+	if p.session.Undiscovered {
+		fmt.Fprintf(stderr, "teasel: warning: the server refuses server/discover: its lists have to say what it has\n")
 	}
 	for _, t := range p.session.Trouble {
 		fmt.Fprintf(stderr, "teasel: warning: %s\n", plain.Line(t))
