@@ -15,7 +15,7 @@ import (
 
 // unresponsive judges a server that answers nothing any more.
 func (j *judge) unresponsive() {
-	s := j.guilty()
+	s := j.heardLast()
 	if s == nil || j.t.AwaitsClient || j.unterminated(&j.t.Sent[len(j.t.Sent)-1]) || j.asksForTime(s) || j.isReading(s) {
 		return
 	}
@@ -38,6 +38,18 @@ func (j *judge) unresponsive() {
 	default:
 		j.report(RuleDeaf, subject, "", fmt.Sprintf("After %s the server answered nothing any more, not even a ping.", line))
 	}
+}
+
+// heardLast returns the line after which the server was silent: the first request that has no answer of those that were sent since it said
+// anything. Where none is owed one, that is the line that is to blame for whatever happened.
+func (j *judge) heardLast() *script.Sent {
+	for i := range j.t.Sent {
+		s := &j.t.Sent[i]
+		if s.Regular && s.Answer < 0 && !slices.ContainsFunc(j.t.Received, func(r script.Received) bool { return r.At >= s.At }) {
+			return s
+		}
+	}
+	return j.guilty()
 }
 
 // waitsOutside reports whether a server waits for somebody else: it was seen to, or where nobody could look and it uses no processor, the
