@@ -22,6 +22,11 @@ func clientsCampaign(t *testing.T, program string, stop int, runs uint64) teasel
 		c.Seeds = append(c.Seeds, s.Input)
 	}
 	c.Seed, c.StopAfter, c.Runs = 1, stop, runs
+	return run(t, c)
+}
+
+func run(t *testing.T, c teasel.Campaign[*dialogue.Dialogue]) teasel.Summary {
+	t.Helper()
 	sum, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -47,5 +52,22 @@ func TestFirstPass(t *testing.T) {
 	}
 	if sum := clientsCampaign(t, plantedSource(t, "clients.c", "clang", "-DCLEAN"), 0, 1500); len(sum.Findings) > 0 {
 		t.Errorf("findings on the clean twin:%s", brief(sum.Findings))
+	}
+}
+
+// Without a model, what takes two clients is found by the seeds that are held side by side.
+func TestTwoClientsWithoutModel(t *testing.T) {
+	t.Parallel()
+	for program, found := range map[string]bool{plantedSource(t, "clients.c", "clang"): true, plantedSource(t, "clients.c", "clang", "-DCLEAN"): false} {
+		seeds := []*dialogue.Dialogue{dialogue.Raw([]byte("\x01\x02me"), []byte("\x02\x00")), dialogue.Raw([]byte("\x01\x02me"), []byte("\x03\x04news"))}
+		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}}, &dialogue.Mutator{Seeds: seeds})
+		c.Seeds, c.Seed, c.Runs = seeds, 3, 150
+		sum, two := run(t, c), false
+		for _, f := range sum.Findings {
+			two = two || f.Group == "bus error" && f.Confirmed()
+		}
+		if two != found || !found && len(sum.Findings) > 0 {
+			t.Errorf("want what takes two clients: %t; found:%s", found, brief(sum.Findings))
+		}
 	}
 }

@@ -3,6 +3,8 @@ package dialogue
 import (
 	"strings"
 	"testing"
+
+	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
 // twoClients is a dialogue of two clients that take turns.
@@ -34,6 +36,24 @@ func TestClientsAreKept(t *testing.T) {
 	}
 	if _, err := c.Decode([]byte(`{"teasel-dialogue":2,"messages":[{"text":"x","client":5}]}`)); err == nil {
 		t.Error("a fifth client is read")
+	}
+}
+
+// A seed of a model may have several clients, counted from 1.
+func TestClientsOfSeeds(t *testing.T) {
+	const text = "teasel-model: 1\nmessages: {m: {seq: [{id: text, type: str, size-eos: true}]}}\nseeds:\n" +
+		"  one: [{message: m, fields: {text: watch}}, {message: m, fields: {text: tell}, client: 2}, {text: bye, client: 1}]\n"
+	m, err := model.Parse([]byte(text), "m.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Seeds(m)[0]; !equal(got, twoClients()) {
+		t.Errorf("read as %+v", got)
+	}
+	for _, number := range []string{"0", "5", "two"} {
+		if _, err := model.Parse([]byte(strings.Replace(text, "client: 2", "client: "+number, 1)), "m.yaml"); err == nil || !strings.Contains(err.Error(), "client is a number from 1 to 4") {
+			t.Errorf("client %s: %v", number, err)
+		}
 	}
 }
 

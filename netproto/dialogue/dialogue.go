@@ -35,6 +35,9 @@ func Raw(messages ...[]byte) *Dialogue {
 
 // Seeds returns the dialogues that a model brings.
 func Seeds(m *model.Model) []*Dialogue {
+	if m == nil {
+		return nil
+	}
 	var all []*Dialogue
 	for i := range m.Seeds {
 		d := &Dialogue{}

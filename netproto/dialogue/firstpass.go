@@ -26,7 +26,8 @@ const (
 // FirstPass returns the k-th dialogue of the first pass over the model, false behind the last one. First, each message is sent in each
 // state and behind each part of a seed, those that only the other side may send as well; each field of each message is empty, as long as
 // it can be with one byte repeated that may be a separator, or a number at its limits; each derived field lies; and any two seeds are held side
-// by side by two clients. These three kinds take turns. Settings that leave fields or the order of messages alone hold here too.
+// by side by two clients, which is all there is without a model. These three kinds take turns. Settings that leave fields or the order of messages
+// alone hold here too.
 func (m *Mutator) FirstPass(k uint64) (*Dialogue, bool) {
 	m.prepare()
 	if m.first == nil {
@@ -46,15 +47,14 @@ func (m *Mutator) FirstPassSize() uint64 {
 
 func (m *Mutator) newFirstPass() *firstPass {
 	p := &firstPass{}
-	if m.Model == nil {
-		return p
-	}
-	p.collect(m)
 	var order, fields, pairs []func() *Dialogue
+	if m.Model != nil {
+		p.collect(m)
+	}
 	if m.OrderShare >= 0 {
 		order, pairs = p.orders(m), p.pairs(m)
 	}
-	if m.Mode != ByteLevel {
+	if m.Model != nil && m.Mode != ByteLevel {
 		fields = p.fields(m)
 	}
 	for i := range max(len(order), len(fields), len(pairs)) {
@@ -175,7 +175,7 @@ func (p *firstPass) orders(m *Mutator) (all []func() *Dialogue) {
 
 // pairs are any two seeds side by side, the second one when the first has sent all, and all but its last message.
 func (p *firstPass) pairs(m *Mutator) (all []func() *Dialogue) {
-	seeds := Seeds(m.Model)
+	seeds := append(Seeds(m.Model), m.Seeds...)
 	seeds = seeds[:min(len(seeds), mostPairs)]
 	for _, back := range [...]int{0, 1} {
 		for _, a := range seeds {

@@ -47,6 +47,8 @@ type Mutator struct {
 	// Fields are the fields that may be changed, as paths such as publish.body.topic, * standing for any message. What follows
 	// from them, such as a length, is computed anew; all else stays, in each mode. nil: all that the model calls mutable.
 	Fields []string
+	// Seeds are dialogues that the first pass holds side by side, beside the model's. nil: there are no others.
+	Seeds []*Dialogue
 	// MaxMessages is how many messages a dialogue has at most. 0: 64.
 	MaxMessages int
 	// MaxBytes is how long a message may grow. 0: 128 KiB.
@@ -77,7 +79,7 @@ var (
 // Clone returns a mutator of the same settings for another worker. They share the model and the dictionary.
 func (m *Mutator) Clone() *Mutator {
 	c := &Mutator{Model: m.Model, Mode: m.Mode, StructureShare: m.StructureShare, OrderShare: m.OrderShare, Weights: m.Weights, ByteWeights: m.ByteWeights,
-		BitRatio: m.BitRatio, ByteRatio: m.ByteRatio, Dictionary: m.Dictionary, Fields: m.Fields, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
+		BitRatio: m.BitRatio, ByteRatio: m.ByteRatio, Dictionary: m.Dictionary, Fields: m.Fields, Seeds: m.Seeds, MaxMessages: m.MaxMessages, MaxBytes: m.MaxBytes}
 	if m.Bytes != nil {
 		c.Bytes = m.Bytes.Clone()
 	}

@@ -58,7 +58,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, err
 	}
-	if err := p.addSeeds(o, target); err != nil {
+	if mutator.Seeds, err = p.addSeeds(o, target); err != nil {
 		return nil, err
 	}
 	if err := p.inspect(ctx, o, &target); err != nil {

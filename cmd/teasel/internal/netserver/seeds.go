@@ -14,22 +14,29 @@ import (
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
 
-// addSeeds adds the seeds of captures, of the model, or of our own.
-func (p *plan) addSeeds(o *options, t netproto.Target) error {
+// addSeeds adds the seeds of captures, of the model, or of our own, and returns all but the model's.
+func (p *plan) addSeeds(o *options, t netproto.Target) (others []*dialogue.Dialogue, err error) {
 	for _, c := range o.Captures {
 		more, err := captureSeeds(c, o.Connect, t.Model)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		p.Seeds, p.captured = append(p.Seeds, more...), p.captured+len(more)
 	}
 	p.given = len(p.Seeds) > 0
-	if !p.given || t.Model != nil {
-		for _, s := range t.Seeds() {
-			p.Seeds = append(p.Seeds, campaign.Seed[*dialogue.Dialogue]{Folder: corpus.Valid, Name: s.Name, Input: s.Input})
+	for _, s := range p.Seeds {
+		others = append(others, s.Input)
+	}
+	if p.given && t.Model == nil {
+		return others, nil
+	}
+	for _, s := range t.Seeds() {
+		p.Seeds = append(p.Seeds, campaign.Seed[*dialogue.Dialogue]{Folder: corpus.Valid, Name: s.Name, Input: s.Input})
+		if t.Model == nil {
+			others = append(others, s.Input)
 		}
 	}
-	return nil
+	return others, nil
 }
 
 // captureSeeds reads the dialogues of a capture, FILE or FILE:PORT; without a port it is that of the server.
