@@ -54,13 +54,20 @@ type report[T any] struct {
 	failed     bool // the executor could not be opened: err says why, and the worker takes the job
 }
 
-// extra is a finding other than the one being confirmed.
+// extra is a finding other than the one being confirmed, with the input that it was seen with.
 type extra[T any] struct {
 	in      T
-	history []T
+	history []T // what the target had run before, the input the last; nil: unknown, or that has no part in it
 	finding Finding
 	from    origin[T]
-	cost    uint64
+	cost    uint64 // of an attempt
+	short   bool   // it is a hang that did not have all of its time
+	crash   bool   // the target has crashed
+}
+
+// newExtra returns a finding that was seen in an observation.
+func newExtra[T any](in T, f *Finding, from origin[T], o *Observation, timed bool) extra[T] {
+	return extra[T]{in: in, finding: *f, from: from, cost: attemptCost(o, timed), short: o.cutShort(), crash: o.Exit == ExitCrash}
 }
 
 // startBackground starts the goroutine. It opens the executor when there is a first job.
@@ -267,7 +274,7 @@ func (b *background[T]) observed(_ context.Context, _ int, in T, o *Observation)
 			return err
 		}
 		f.Original = data
-		s := extra[T]{in: input, finding: *f, from: origin[T]{b.current.parent, b.current.stage}, cost: attemptCost(o, true)}
+		s := newExtra(input, f, origin[T]{b.current.parent, b.current.stage}, o, true)
 		if b.past != nil {
 			s.history = b.past.History(o)
 		}

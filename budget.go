@@ -92,6 +92,8 @@ const (
 
 	minimizeSlice = 512     // after so much cost the simplest input so far is verified on a fresh target and published
 	maskedCost    = 64      // to look for a part of a flaky input that another finding is to blame for
+	chanceCost    = 2048    // to reproduce a crash that comes by chance: about 1,400 quick executions, which show one in 300 in 99 of 100 cases
+	chanceRuns    = 32      // of these that follow one another without a fresh target: what more of them leave behind may be the cause
 	maxShorten    = 128     // executions to find out which parts of a long input a finding needs
 	longInput     = 16      // parts, beyond which that is found out before the finding is published
 	maxAttempts   = 4       // jobs that may end without reproducing a finding before it is ignored

@@ -16,13 +16,23 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 		if f.Fault == "" {
 			p.rule = f.Rule
 		}
+		seen := in
 		in, ok := p.confirm(in, history)
-		switch {
-		case !ok && r.short && !p.obs.failed():
+		if !ok && r.short && !p.obs.failed() {
 			r.outcome, r.in, r.obs = outcomeDropped, in, p.obs
 			return
-		case !ok:
+		}
+		long := ok && r.finding.Confirmed() && budget > 0 && (len(p.past) > 0 || parts(q.mut, in) > longInput)
+		if long {
+			in = p.settle(in)
+		}
+		if !ok {
 			r.finding.Tries = tries
+		}
+		if r.crash && !(ok && r.finding.Confirmed()) && p.byChance(seen) {
+			in, ok = seen, true
+		}
+		if !ok {
 			return
 		}
 		if r.finding.Stable < r.finding.Tries { // a flaky finding is not minimised: that a candidate does not reproduce it proves nothing
@@ -35,8 +45,7 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 			p.publish(in)
 			p.class = classMinimize
 		}
-		if n := parts(q.mut, in); budget > 0 && (len(p.past) > 0 || n > longInput) {
-			in = p.shorten(in)
+		if long {
 			p.setInput(in)
 			p.publish(in)
 			if p.class = classMinimize; r.outcome == outcomeDropped {
@@ -72,10 +81,20 @@ type reproducer[T any] struct {
 
 // attempt runs an input and reports whether it reproduces the finding.
 func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
+	return p.shown(&p.run([]T{in}, fresh, quick)[0], fresh)
+}
+
+// run runs inputs one after another, the first of them on a fresh target if it is to be.
+func (p *reproducer[T]) run(ins []T, fresh, quick bool) []Observation {
 	_, repairs := p.q.mut.(Repairer[T])
 	a := Ask{Features: p.r.short, Operands: repairs, Quick: quick || len(p.past) > 0, Quiet: len(p.past) > 0}
 	a.Full = !a.Quick
-	p.obs = p.q.do(request[T]{ins: []T{in}, ask: a, class: p.class, fresh: fresh, alone: true, id: p.id, finding: &p.r.finding})[0]
+	return p.q.do(request[T]{ins: ins, ask: a, class: p.class, fresh: fresh, alone: true, id: p.id, finding: &p.r.finding})
+}
+
+// shown reports whether a run has reproduced the finding.
+func (p *reproducer[T]) shown(o *Observation, fresh bool) bool {
+	p.obs = *o
 	p.operands = append(p.operands[:0], p.obs.Operands...)
 	shown := false
 	p.masked = false
@@ -219,6 +238,50 @@ func parts[T any](m Mutator[T], in T) int {
 		return join.Parts(in)
 	}
 	return 1
+}
+
+// settle leaves out the parts of a long input that are not needed. What is left of inputs that had to run one after another is tried as
+// often as any other input: a sequence also gives a fault that comes by chance more chances, and that reproduces it no less often than others.
+func (p *reproducer[T]) settle(long T) T {
+	short := p.shorten(long)
+	if len(p.past) == 0 {
+		return short
+	}
+	shown := 0
+	for range p.tries {
+		if p.attempt(short, true, false) {
+			shown++
+		}
+	}
+	if shown == p.tries {
+		return short
+	}
+	p.r.finding.Stable, p.r.finding.Tries = p.r.finding.Stable+shown, p.r.finding.Tries+p.tries
+	return long
+}
+
+// byChance runs an input by itself until that has crashed the target in the same way as often as it is tried otherwise, or has cost too
+// much. Stable and Tries then tell how seldom it does.
+func (p *reproducer[T]) byChance(in T) bool {
+	past, shown, n := p.past, 0, 0
+	p.past = nil
+	for budget := chanceCost; shown < p.tries && budget > 0; {
+		obs := p.run(slices.Repeat([]T{in}, max(chanceRuns/p.price(false), 1)), true, false)
+		for i := range obs {
+			if n++; p.shown(&obs[i], false) && p.obs.Exit == ExitCrash {
+				shown++
+				p.setInput(in)
+			}
+			budget -= p.price(i == 0)
+		}
+		if shown > 0 {
+			p.r.outcome, p.r.finding.Stable, p.r.finding.Tries = outcomeFound, shown, n
+		}
+	}
+	if shown == 0 {
+		p.past = past
+	}
+	return shown > 0
 }
 
 // shorten leaves out the parts of a long input that are not needed for the finding. The shortest beginning that reproduces it is found

@@ -139,8 +139,8 @@ func (f *Finding) Improves(g *Finding) bool {
 	switch {
 	case f.Confirmed() != g.Confirmed():
 		return f.Confirmed()
-	case f.Stable != g.Stable:
-		return f.Stable > g.Stable
+	case f.Stable*g.Tries != g.Stable*f.Tries:
+		return f.Stable*g.Tries > g.Stable*f.Tries
 	case f.Complexity > 0 && g.Complexity > 0 && f.Complexity != g.Complexity:
 		return f.Complexity < g.Complexity
 	case f.Minimal != g.Minimal && bytes.Equal(f.Input, g.Input):

@@ -61,6 +61,7 @@ type result[T any] struct {
 	unstable []Feature // that did not recur
 	trims    bool      // kept, and worth to be trimmed
 	short    bool      // finding is a hang that did not have all of its time when it was seen
+	crash    bool      // the target has crashed when finding was seen: it may do so by chance
 }
 
 // requester is what a job runs with: it yields requests, and knows the mutator of whoever executes them.
@@ -142,6 +143,8 @@ func (j *job[T]) body(q requester[T], yield func(struct{}) bool) {
 func (j *job[T]) worth() int {
 	n := 2 * j.urgency
 	switch {
+	case j.tried():
+		return n - 7
 	case j.outcome != outcomeFound:
 		return n
 	case j.counts && j.request.class != classMinimize:
@@ -164,7 +167,12 @@ func (j *job[T]) order(k *job[T]) int {
 func (j *job[T]) level() int { return 2*((bits.Len64(j.cost)+3)/4) - j.worth() }
 
 // severe reports whether a job is about a finding that must not be left unconfirmed.
-func (j *job[T]) severe() bool { return j.outcome == outcomeUnconfirmed && j.urgency > int(Low) }
+func (j *job[T]) severe() bool {
+	return j.outcome == outcomeUnconfirmed && j.urgency > int(Low) && !j.tried()
+}
+
+// tried reports whether no try has reproduced the finding of a job, which goes on only to find out whether it comes by chance.
+func (j *job[T]) tried() bool { return j.outcome == outcomeUnconfirmed && j.finding.Tries > 0 }
 
 // started reports whether the first request of a job is known.
 func (j *job[T]) started() bool { return j.next != nil }

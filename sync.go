@@ -133,7 +133,7 @@ func (w *Worker[T]) accept() {
 		}
 		w.seen.reopen(&e.Finding)
 		j := w.findJob(in, history, e.Finding)
-		j.errand, j.stage, j.cost = e.ID, w.row(rowSeeds), slowFind
+		j.errand, j.stage, j.cost, j.crash = e.ID, w.row(rowSeeds), slowFind, true
 		w.begin(j)
 	}
 	w.errands = nil

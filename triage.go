@@ -101,11 +101,13 @@ func (w *Worker[T]) queueFinding(ctx context.Context, in T, o *Observation, f *F
 	if o.cutShort() { // it may only be slow, whatever has run before it
 		history = nil
 	}
+	seen := newExtra(input, f, from, o, !w.meter.counts)
 	if k.open { // so may be what the job works on, and this a hang
-		w.hangs[id] = extra[T]{in: input, finding: *f, from: from, cost: attemptCost(o, !w.meter.counts)}
+		w.hangs[id] = seen
 		return nil
 	}
-	return w.find(input, history, *f, from, attemptCost(o, !w.meter.counts), o.cutShort())
+	seen.history = history
+	return w.find(seen)
 }
 
 // sighted counts an occurrence of a finding, see [sightings.see].
@@ -117,16 +119,16 @@ func (w *Worker[T]) sighted(f *Finding, id string) *sighting {
 	return k
 }
 
-// find starts a job for a finding that is not known yet, unless it is static and so found already. cost is that of an attempt. short
-// says that it is a hang which did not have all of its time.
-func (w *Worker[T]) find(in T, history []T, f Finding, from origin[T], cost uint64, short bool) error {
+// find starts a job for a finding that is not known yet, unless it is static and so found already.
+func (w *Worker[T]) find(s extra[T]) error {
+	f, history := s.finding, s.history
 	if n := len(history); n > shortHistory && w.seen.open >= wholeHistories {
 		history = slices.Clone(history[n-shortHistory:])
 	}
 	f.Stable, f.Tries, f.Occurrences = 0, 0, 0 // a detector does not know them
-	f.Stage = w.stages[from.stage].Name
-	j := w.findJob(in, history, f)
-	j.parent, j.stage, j.cost, j.short = from.parent, from.stage, cost, short
+	f.Stage = w.stages[s.from.stage].Name
+	j := w.findJob(s.in, history, f)
+	j.parent, j.stage, j.cost, j.short, j.crash = s.from.parent, s.from.stage, s.cost, s.short, s.crash
 	w.seen.begin(w.seen.known[f.ID()])
 	if w.request != nil && w.request.class == classBisect {
 		w.meter.known = 0
@@ -330,7 +332,7 @@ func (w *Worker[T]) finish(j *job[T]) error {
 		w.seen.close(id, false, true)
 		if s, ok := w.hangs[id]; ok {
 			delete(w.hangs, id)
-			j.err = errors.Join(j.err, w.find(s.in, nil, s.finding, s.from, s.cost, true))
+			j.err = errors.Join(j.err, w.find(s))
 		}
 		if !w.draining && w.wants(&j.obs, j.in) {
 			return errors.Join(j.err, w.propose(j.in, &j.obs, origin[T]{j.parent, j.stage}))
@@ -374,7 +376,7 @@ func (w *Worker[T]) apply(reports []report[T]) (err error) {
 		w.stages[w.row(rowClasses)+int(r.class)].Executions += r.executions
 		for _, s := range r.extras {
 			if k := w.sighted(&s.finding, s.finding.ID()); k != nil && !k.open && !k.done {
-				err = errors.Join(err, w.find(s.in, s.history, s.finding, s.from, s.cost, false))
+				err = errors.Join(err, w.find(s))
 			}
 		}
 		if r.improved {

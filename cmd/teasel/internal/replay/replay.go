@@ -39,10 +39,13 @@ func (r *Runner[T]) Open(ctx context.Context, f *corpus.FindingFile, what string
 }
 
 // Repro runs the input of a finding until it shows the finding, tries times at most, and ends with the status of what was shown. A
-// finding that is flaky is tried ten times as often.
+// finding that is flaky is tried ten times as often, or so often that one which is reproduced as seldom as before is missed in one of 150 cases.
 func (r *Runner[T]) Repro(ctx context.Context, w io.Writer, f *corpus.FindingFile, tries int) (err error) {
 	if !f.Finding.Confirmed() {
 		tries *= 10
+		if f.Finding.Stable > 0 {
+			tries = max(tries, 5*f.Finding.Tries/f.Finding.Stable)
+		}
 	}
 	line := r.progress(tries)
 	line.Show(0, "")

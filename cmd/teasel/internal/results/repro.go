@@ -64,7 +64,7 @@ Go's own files, testdata/fuzz/FuzzX/NAME, are run too. They do not say what limi
 			})
 		},
 	}
-	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often")
+	cmd.Flags().IntVar(&tries, "tries", 3, "how often to try; a flaky finding is tried ten times as often, and one that was reproduced 1 of 300 times up to 1,500 times")
 	flags.SetPositive(cmd.Flags(), "tries")
 	cmd.Flags().BoolVar(&script, "script", false, "write a program in Python, or for one HTTP request a script of curl, that shows a finding of teasel mcp or net without teasel, and run nothing")
 	cmd.Flags().BoolVar(&all, "all", false, "run all findings of the campaigns in a directory again, or of the files in it; those with the same id once")
