@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
@@ -75,6 +77,11 @@ func (e *executor) record(t script.Topic) *record {
 // affords reports whether what a record is about may kill a server once more. It goes by counts, so that it is the same each time.
 func (e *executor) affords(r *record) bool {
 	return r.spent == 0 || (r.spent+deathPrice)*priceShare <= e.runs+firstTimes*priceShare*deathPrice
+}
+
+// affordsAll reports whether a talk may kill a server once more, whatever it is about.
+func (e *executor) affordsAll(k *talk) bool {
+	return !slices.ContainsFunc(k.plan, func(p planned) bool { return !e.affords(e.record(p.topic)) })
 }
 
 // admit reports whether a script of a batch is run at all: one of a topic that kills the server again and again, or is not

@@ -21,11 +21,11 @@ type background struct {
 // ahead is how many talks the background is given before it needs them.
 const ahead = 4
 
-// postpones reports whether a talk is not to be run now, since it needs a server of its own or much time. When too many are postponed, only
-// checks are run all the same, and now.
+// postpones reports whether a talk is not to be run now, since it needs a server of its own or much time, or is likely to need one: it is a
+// check that is about what has killed servers. When too many are postponed, only checks are run all the same, and now.
 func (e *executor) postpones(k *talk) bool {
 	switch {
-	case k.in.Start != script.Fresh && !k.meter.Demanding(), e.target.Exact:
+	case k.in.Start != script.Fresh && !k.meter.Demanding() && e.affordsAll(k), e.target.Exact:
 		return false
 	case len(e.in(postponed)) < maxLate:
 		k.state = postponed

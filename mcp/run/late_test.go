@@ -277,3 +277,28 @@ func TestSetAsideAsServerDies(t *testing.T) {
 		t.Errorf("%s ended as %v", ins[0].Steps[0].Line, late[0].Exit)
 	}
 }
+
+// TestDeadlyChecks: checks that are about what has killed servers often run in the background, so that the campaign goes on meanwhile.
+func TestDeadlyChecks(t *testing.T) {
+	e := openBeside(t, obedient(t))
+	die := call("die", `{}`)
+	die.Check = "deadly"
+	const checks = 8
+	now := 0
+	for range checks {
+		if o := executeBatch(t, e, die)[0]; o.Exit == teasel.ExitCrash {
+			now++
+		} else if o.Runs > 0 {
+			t.Errorf("a check ended as %v", o.Exit)
+		}
+	}
+	if now < firstTimes || now > firstTimes+2 {
+		t.Errorf("%d of %d checks were run at once", now, checks)
+	}
+	_, late := awaitLate(t, e, checks-now)
+	for i := range late {
+		if late[i].Exit != teasel.ExitCrash {
+			t.Errorf("check %d ended as %v in the background", now+i, late[i].Exit)
+		}
+	}
+}

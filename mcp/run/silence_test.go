@@ -141,3 +141,16 @@ func TestWork(t *testing.T) {
 		t.Errorf("alone it ended as %v", o.Exit)
 	}
 }
+
+// TestSilentAfterUnusual: a server that goes silent at a request which it need not answer is asked whether it lives before it is sent more.
+func TestSilentAfterUnusual(t *testing.T) {
+	target := obedient(t)
+	target.Timeout = 500 * time.Millisecond
+	for tool, sent := range map[string]int{"deadlock": 1, "echo": 2} {
+		first := `{"jsonrpc":"2.0","id":"ü💥","method":"tools/call","params":{"name":"` + tool + `","arguments":{"text":"a"}}}`
+		tr, obs := execute(t, openBeside(t, target), lineScript(first, `{"jsonrpc":"2.0","id":"@id","method":"ping"}`))
+		if silent := tool == "deadlock"; tr.Unresponsive != silent || len(tr.Sent) != sent {
+			t.Errorf("after %s it ended as %v, silent: %v, with %d lines sent", tool, obs.Exit, tr.Unresponsive, len(tr.Sent))
+		}
+	}
+}
