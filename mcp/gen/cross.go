@@ -1,8 +1,11 @@
 package gen
 
 import (
+	"slices"
+
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/check"
+	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mutate"
 )
@@ -123,18 +126,44 @@ func (m *Mutator) Join(ins []script.Script) script.Script {
 	return out
 }
 
+// A part is a step, or the head of one that is sent with or without it.
+type part struct {
+	step int
+	head bool
+}
+
+// parts returns the parts of a script. A head that makes another request than a POST of its line is none by itself.
+func parts(in *script.Script) (all []part) {
+	for i := range in.Steps {
+		s := &in.Steps[i]
+		all = append(all, part{step: i})
+		if s.Head != "" && len(s.Line) > 0 && conn.ParseHead(s.Head).Method == "POST" {
+			all = append(all, part{i, true})
+		}
+	}
+	return all
+}
+
 // Keep implements [teasel.Joiner]. References keep their meaning; what referred to a step that is left out refers to nothing.
-func (m *Mutator) Keep(in script.Script, parts []int) script.Script {
+func (m *Mutator) Keep(in script.Script, kept []int) script.Script {
 	if measuresGrowth(&in) {
 		return script.Copy(script.Script{}, in)
 	}
-	places := make(map[int]int, len(parts))
-	for to, from := range parts {
-		places[from] = to
+	all := parts(&in)
+	var steps []int
+	places := map[int]int{}
+	for _, k := range kept {
+		if p := all[k]; !p.head {
+			places[p.step] = len(steps)
+			steps = append(steps, p.step)
+		}
 	}
 	e := editor{in: script.Script{Start: in.Start, Check: in.Check}}
-	for _, from := range parts {
+	for _, from := range steps {
 		s := in.Steps[from]
+		if head := slices.Index(all, part{from, true}); head >= 0 && !slices.Contains(kept, head) {
+			s.Head = ""
+		}
 		s.Line = append([]byte(nil), s.Line...)
 		s.Renumber(func(step int) int {
 			if to, ok := places[step]; ok {

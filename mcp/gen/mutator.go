@@ -194,10 +194,10 @@ func (m *Mutator) Apply(r *teasel.Rand, mutation Mutation, dst, src script.Scrip
 	return in, ok && !script.Same(&in, &src)
 }
 
-// Parts implements [teasel.Joiner]: the steps. What was made to measure growth is one.
+// Parts implements [teasel.Joiner]: the steps, and what the head of a request says beside the rest. What was made to measure growth is one.
 func (m *Mutator) Parts(in script.Script) int {
 	if measuresGrowth(&in) {
 		return 1
 	}
-	return len(in.Steps)
+	return len(parts(&in))
 }

@@ -222,6 +222,20 @@ func TestKeep(t *testing.T) {
 	if got := m.Keep(closed, []int{0}); !got.Steps[0].Close {
 		t.Error("standard input is not closed any more")
 	}
+	headed := mcptest.ScriptOf(mcptest.ListCall, ping, "")
+	headed.Steps[0].Head, headed.Steps[1].Head, headed.Steps[2].Head = "Origin: null", "Accept:", "DELETE"
+	if n := m.Parts(headed); n != 5 {
+		t.Errorf("three steps, two of which have a head that they can do without, are %d parts", n)
+	}
+	for _, kept := range [][]int{{0, 1, 2, 3, 4}, {0, 2, 3}, {1, 4}} {
+		var heads []string
+		for _, s := range m.Keep(headed, kept).Steps {
+			heads = append(heads, s.Head)
+		}
+		if want := map[int]string{5: "Origin: null,Accept:,DELETE", 3: ",Accept:", 2: "DELETE"}[len(kept)]; strings.Join(heads, ",") != want {
+			t.Errorf("kept %v: heads %q, want %q", kept, heads, want)
+		}
+	}
 	in.Steps[2] = script.Step{Asked: "roots/list"}
 	for i, s := range m.Together(in).Steps {
 		if s.NoWait != (i != 2) && i < 4 || i == 4 && s.NoWait || in.Steps[i].NoWait {
