@@ -100,12 +100,13 @@ type request struct {
 	bytes     []byte // as they go on the wire
 	once      bool   // no other request may follow on the same connection
 	apart     bool
-	abandoned bool               // it was released before it had a link
-	cut       bool               // the connection is closed as soon as it is written
-	fresh     bool               // the connection is a new one
-	released  time.Time          // when it was, if it has a link, or was given one; zero: it was not
-	cancel    context.CancelFunc // gives it up; nil: it has no link
-	wrote     time.Time          // when
+	abandoned bool                   // it was released before it had a link
+	cut       bool                   // the connection is closed as soon as it is written
+	fresh     bool                   // the connection is a new one
+	released  time.Time              // when it was, if it has a link, or was given one; zero: it was not
+	cancel    context.CancelFunc     // gives it up; nil: it has no link
+	wrote     time.Time              // when
+	conn      atomic.Pointer[socket] // on which it was written; nil: it was not
 }
 
 // An event is what a link has to say.
@@ -284,13 +285,16 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 }
 
 // Unread takes an exchange that was released for one that goes on, as long as its response mostly takes to end: something may follow the
-// answer.
+// answer. What has a connection of its own goes on while anything is on its way there.
 func (c *HTTP) Unread() bool {
 	if len(c.busy) > c.unawaited {
 		return true
 	}
 	for _, r := range c.busy {
-		if !r.apart && time.Since(r.released) < graceTime {
+		switch conn := r.conn.Load(); {
+		case !r.apart && time.Since(r.released) < graceTime:
+			return true
+		case r.apart && r.cancel != nil && (conn == nil || conn.moves()):
 			return true
 		}
 	}

@@ -123,6 +123,7 @@ func (l *link) respond(ctx context.Context, r *request) (*http.Response, error) 
 		l.keep = context.AfterFunc(ctx, func() { conn.Close() })
 		r.wrote = time.Now()
 		n, err := conn.Write(r.bytes)
+		r.conn.Store(conn)
 		if !sent {
 			sent = true
 			l.http.unsent.Add(-1)
@@ -180,7 +181,8 @@ func (l *link) connect(ctx context.Context) error {
 		if err == nil {
 			c.heard.Store(true)
 			l.used, l.mute = false, false
-			l.conn, l.source.R = &socket{conn}, conn
+			l.conn = &socket{Conn: conn}
+			l.source.R = l.conn
 			l.reader = bufio.NewReaderSize(&l.source, 1<<14)
 			return nil
 		}

@@ -3,7 +3,9 @@ package conn_test
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -42,6 +44,38 @@ func TestHTTPRelease(t *testing.T) {
 	c.Release(stays)
 	if c.Unread() || c.Queued(later) {
 		t.Error("an exchange is said to go on")
+	}
+}
+
+// TestHTTPOnItsWay: an exchange with a connection of its own goes on until its request has arrived, and no longer where no response is due.
+func TestHTTPOnItsWay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		size    int
+		arrives bool // the system takes it, though the server never reads
+	}{"small": {0, true}, "large": {64 << 20, false}} {
+		t.Run(name, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			c := conn.NewHTTP(conn.HTTPConfig{URL: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/"}})
+			defer c.Close()
+			c.Send(conn.Message{Body: make([]byte, tt.size), Apart: true})
+			if err := c.Flush(t.Context(), time.Second); err != nil {
+				t.Fatal(err)
+			}
+			arrived := false
+			for range 200 {
+				if arrived = !c.Unread(); arrived {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if arrived != tt.arrives {
+				t.Errorf("arrived: %t, want %t", arrived, tt.arrives)
+			}
+		})
 	}
 }
 
