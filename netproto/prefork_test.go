@@ -1,7 +1,6 @@
 package netproto
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -13,14 +12,15 @@ import (
 // A process of the server's that spins when its client has gone costs a part of the time limit, and the dialogue that began it is to be
 // confirmed with all of it. What only takes long is no hang with all of the time, and from then on not with a part of it either.
 func TestSpinningProcess(t *testing.T) {
-	for program, spins := range map[string]bool{plantedSource(t, "prefork.c", "clang"): true, plantedSource(t, "prefork.c", "clang", "-DCLEAN"): false} {
+	build := func(flags ...string) string { return plantedSource(t, "prefork.c", "clang", flags...) }
+	for program, spins := range map[string]bool{build(): true, build("-DCLEAN"): false, build("-DEACH"): true, build("-DEACH", "-DCLEAN"): false} {
 		e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Timeout: 600 * time.Millisecond})
 		exec := func(line string, a teasel.Ask) (o teasel.Observation) {
 			o.Ask = a
 			if err := e.Exec(t.Context(), dialogue.Raw([]byte(line)), &o); err != nil {
 				t.Fatal(err)
 			}
-			if fs := judge.Detect(&o); (o.Exit == teasel.ExitHang) != (len(fs) == 1 && slices.Contains(judge.HangRules(), fs[0].Rule)) {
+			if fs := judge.Detect(&o); (o.Exit == teasel.ExitHang) != (len(fs) == 1 && fs[0].Rule == judge.RuleHang) {
 				t.Errorf("%q: %v, %+v", line, o.Exit, fs)
 			}
 			return o

@@ -46,9 +46,10 @@ type Quiet struct {
 
 	root      int
 	processes []*process
-	zombies   map[int]bool // processes that have ended and that the program has not waited for: the kernel still lists them
-	before    map[int]bool // the same, when we looked last
-	ended     int          // processes that the program had started and that have ended
+	zombies   map[int]bool  // processes that have ended and that the program has not waited for: the kernel still lists them
+	before    map[int]bool  // the same, when we looked last
+	ended     int           // processes that the program had started and that have ended
+	spent     time.Duration // processor time of those that were forgotten
 	buf       [4096]byte
 	children  []byte // the file of that name of one thread
 	paused    paused // found by the last Look
@@ -82,6 +83,19 @@ func (q *Quiet) Unreaped() int { return len(q.zombies) }
 
 // EndedCount returns how many processes have ended that the program had started, of those that a Look had found.
 func (q *Quiet) EndedCount() int { return q.ended }
+
+// Used returns the processor time that the program and what it has started have used: of the processes that a Look has found, and of one that
+// has ended what it had used at the last call. It makes one system call per process.
+func (q *Quiet) Used() time.Duration {
+	sum := q.spent
+	for _, p := range q.processes {
+		if used, ok := ProcessorTime(p.pid); ok && !p.gone {
+			p.used = used
+		}
+		sum += p.used
+	}
+	return sum
+}
 
 // Look returns what the program does now, and never waits. It is Asleep if there was a moment since the call at which every
 // thread slept and none let time pass, Waiting if all slept and one let time pass, Ended if the program has ended, and Awake
@@ -126,7 +140,6 @@ const (
 type wait struct {
 	q          *Quiet
 	fd         int // -1: none
-	used       func() time.Duration
 	limit      time.Duration
 	sleepLimit time.Duration
 	began      time.Time // zero until there was no answer at once
@@ -136,12 +149,11 @@ type wait struct {
 	waitedFor  map[*process]int // which thread of each we have waited for while it let time pass
 }
 
-// Settle waits until the program sleeps, ends, or has used limit of processor time since the call; used says how much it has
-// used so far. A thread that lets time pass is waited for until sleepLimit on the clock. Answers come from fd, -1 if there is
+// Settle waits until the program sleeps, ends, or has used limit of processor time since the call. A thread that lets time pass is waited for until sleepLimit on the clock. Answers come from fd, -1 if there is
 // none: a thread that let time pass, after which there is nothing to receive, has been waited for in vain, and is left alone
 // after a few times. The activity is never Awake or invalid unless there is an error, which is the context's.
-func (q *Quiet) Settle(ctx context.Context, fd int, used func() time.Duration, limit, sleepLimit time.Duration) (Activity, error) {
-	w := wait{q: q, fd: fd, used: used, limit: limit, sleepLimit: sleepLimit}
+func (q *Quiet) Settle(ctx context.Context, fd int, limit, sleepLimit time.Duration) (Activity, error) {
+	w := wait{q: q, fd: fd, limit: limit, sleepLimit: sleepLimit}
 	for {
 		switch q.Look() {
 		case Ended:
@@ -182,8 +194,9 @@ func (w *wait) pause(ctx context.Context) (Activity, error) {
 		return ActivityInvalid, nil
 	}
 	if w.began.IsZero() {
-		w.began, w.before = time.Now(), w.used()
+		w.began, w.before = time.Now(), w.q.Used()
 	}
+	used := w.q.Used() - w.before // each time, for a process that ends before the next is counted as it is now
 	moment := unix.Timespec{Nsec: int64(min(time.Duration(w.pauses)*time.Microsecond, time.Millisecond))}
 	_, _ = unix.Ppoll(nil, &moment, nil)
 	if w.pauses%64 != 0 {
@@ -192,7 +205,7 @@ func (w *wait) pause(ctx context.Context) (Activity, error) {
 	switch {
 	case ctx.Err() != nil:
 		return ActivityInvalid, ctx.Err()
-	case w.used()-w.before >= w.limit:
+	case used >= w.limit:
 		return Spinning, nil
 	case time.Since(w.began) >= starved*max(w.limit, w.sleepLimit):
 		return Stuck, nil

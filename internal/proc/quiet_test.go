@@ -329,12 +329,11 @@ func TestQuietSettle(t *testing.T) {
 		p, r := g.start(t)
 		fd := descriptor(t, p)
 		q := quietOf(t, p)
-		clock := p.Clock()
 		for range 20 {
 			if _, err := p.Stdin.WriteString("timer\n"); err != nil {
 				t.Fatal(err)
 			}
-			a, err := q.Settle(context.Background(), fd, clock.Read, time.Minute, time.Minute)
+			a, err := q.Settle(context.Background(), fd, time.Minute, time.Minute)
 			if a != Asleep || err != nil || !readable(fd) {
 				t.Fatalf("the program is %v, %v; answered: %v", a, err, readable(fd))
 			}

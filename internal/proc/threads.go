@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,7 @@ type process struct {
 	pid       int
 	threads   []thread
 	gone      bool
+	used      time.Duration     // of the processor, when that was read last
 	fruitless map[int]fruitless // by thread
 }
 
@@ -239,6 +241,7 @@ func (q *Quiet) family() (grown bool) {
 			kept = append(kept, p)
 		} else {
 			q.before[p.pid] = true // if it is still listed
+			q.spent += p.used
 		}
 	}
 	q.processes = kept

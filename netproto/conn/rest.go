@@ -30,7 +30,7 @@ func (s *Server) firstRest(ctx context.Context, limit time.Duration) (State, err
 	if s.paced {
 		sleepLimit = nextSleep
 	}
-	state, err := s.quiet.Settle(ctx, -1, s.clock.Read, limit, sleepLimit)
+	state, err := s.quiet.Settle(ctx, -1, limit, sleepLimit)
 	if state == Waiting {
 		s.paced = true
 		s.quiet.Rested()

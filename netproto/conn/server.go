@@ -75,7 +75,6 @@ type Server struct {
 	process    *proc.Process
 	guardian   *proc.Guardian
 	quiet      *proc.Quiet
-	clock      proc.Clock
 	fallen     int   // processes that it had forked and that had ended when Fallen was called last
 	read       int64 // of what it has written
 	stdio      bool  // the process is in a conversation
@@ -236,7 +235,6 @@ func (s *Server) ready(ctx context.Context) error {
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		running := s.process.Running() || s.follow()
 		if running && s.followed() && s.network.taken(s.address) {
-			s.clock = s.process.Clock()
 			state, err := s.firstRest(ctx, limit)
 			if state != Ended || !s.daemon {
 				return s.rested(state, limit, err)
@@ -397,7 +395,6 @@ func (s *Server) Connect(ctx context.Context, limit time.Duration) (*Connection,
 		}
 	}
 	s.stdio = true
-	s.clock = s.process.Clock()
 	in, err := dup(s.process.Stdout)
 	if err != nil {
 		return nil, err
@@ -442,7 +439,7 @@ func (s *Server) Settle(ctx context.Context, c *Connection, work, sleep time.Dur
 	if c != nil {
 		fd = c.in
 	}
-	return s.quiet.Settle(ctx, fd, s.clock.Read, work, sleep)
+	return s.quiet.Settle(ctx, fd, work, sleep)
 }
 
 // Running reports whether the server has not ended.
@@ -480,7 +477,7 @@ func (s *Server) Death() Death {
 func (s *Server) PID() int { return s.process.PID() }
 
 // CPU returns how much processor time the server has used.
-func (s *Server) CPU() time.Duration { return s.clock.Read() }
+func (s *Server) CPU() time.Duration { return s.quiet.Used() }
 
 // Close ends the server and removes its folder, and its network namespace if it has one.
 func (s *Server) Close() error {
