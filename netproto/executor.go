@@ -68,6 +68,7 @@ type executor struct {
 	held, repeated uint64 // dialogues, and those that were held again to see what they leave behind
 	leaks          int    // dialogues that have shown a leak while nothing was being confirmed
 	worn           wear.Ends[ending]
+	cut            int           // dialogues that were ended early
 	longest        time.Duration // processor time that a dialogue has used which came to its end
 }
 
@@ -237,14 +238,22 @@ func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 }
 
 // early returns how much processor time a dialogue may use that need not be judged in full: earlyFactor times what the longest has used that
-// came to its end, and a part of the time limit at least, which a server needs for what it does only once.
+// came to its end, and a part of the time limit at least, which a server needs for what it does only once. The part gets smaller with the
+// dialogues that were ended early, but for each wholeEvery-th, so that one that only takes longer comes to its end.
 func (e *executor) early() time.Duration {
-	return min(max(earlyFactor*e.longest, e.target.Timeout/earlyPart), e.target.Timeout)
+	least := e.target.Timeout / earlyPart
+	if e.cut%wholeEvery != 0 {
+		least >>= min(e.cut/halveEvery, mostHalved)
+	}
+	return min(max(earlyFactor*e.longest, least), e.target.Timeout)
 }
 
 const (
 	earlyFactor = 8
 	earlyPart   = 16
+	wholeEvery  = 16
+	halveEvery  = 4
+	mostHalved  = 4 // times: 4 ms of a second are left
 )
 
 // cpu returns the processor time that the server has used; 0: it is not ours.
@@ -280,6 +289,9 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	case v.Fault == judge.FaultFlood, v.Fault >= judge.FaultClosed:
 		o.Exit = teasel.ExitHang
 		o.Short = (v.Fault == judge.FaultHang || v.Fault == judge.FaultStuck) && !o.Ask.Quick && t.work < e.target.Timeout
+		if o.Short {
+			e.cut++
+		}
 	case v.Fault == judge.FaultNone && len(v.Output) == 0:
 		return nil
 	}

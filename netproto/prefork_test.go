@@ -44,3 +44,28 @@ func TestSpinningProcess(t *testing.T) {
 		}
 	}
 }
+
+// Much of what is tried has the server spin. That is confirmed, and what it costs each time gets less.
+func TestSpinningCampaign(t *testing.T) {
+	for program, spins := range map[string]bool{plantedSource(t, "prefork.c", "clang"): true, plantedSource(t, "prefork.c", "clang", "-DCLEAN"): false} {
+		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Timeout: 400 * time.Millisecond}, &dialogue.Mutator{})
+		c.Seeds, c.Seed, c.Runs = []*dialogue.Dialogue{dialogue.Raw([]byte("fine\n"))}, 1, 300
+		sum := run(t, c)
+		if found := len(sum.Findings) == 1 && sum.Findings[0].Rule == judge.RuleHang && sum.Findings[0].Confirmed(); found != spins || !found && len(sum.Findings) > 0 || sum.Stopped != "runs" {
+			t.Errorf("found %t, want %t; stopped by %q:%s", found, spins, sum.Stopped, brief(sum.Findings))
+		}
+	}
+}
+
+// A dialogue that need not be judged in full is ended the earlier the more were, but one that has ended by itself sets how long others may take.
+func TestEarlier(t *testing.T) {
+	e := &executor{target: Target{Timeout: time.Second}}
+	for cut, want := range map[int]time.Duration{0: time.Second / 16, 3: time.Second / 16, 5: time.Second / 32, 16: time.Second / 16, 17: time.Second / 256, 401: time.Second / 256} {
+		if e.cut = cut; e.early() != want {
+			t.Errorf("after %d: %v, want %v", cut, e.early(), want)
+		}
+	}
+	if e.longest = 50 * time.Millisecond; e.early() != 400*time.Millisecond {
+		t.Errorf("where one has taken 50 ms: %v", e.early())
+	}
+}
