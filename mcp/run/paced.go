@@ -17,26 +17,24 @@ func (k *talk) tooMany() bool {
 	for i := range k.in.Steps {
 		n += max(k.in.Steps[i].Times, 1)
 	}
-	return n > alwaysRun && r.Lasts(n) > k.e.target.timeout()
+	return n > alwaysRun && float64(n) > float64(r.Limit())*k.e.target.timeout().Seconds()
 }
 
-// slot takes its turn to send a line, and yields until there is one. False: the talk is at its end.
+// slot takes the next turn to send a line, and yields until it comes. False: the talk is at its end.
 func (k *talk) slot() bool {
 	r := k.e.target.Rate
 	if r == nil {
 		return true
 	}
-	for {
-		free, ok := r.Take(time.Now())
-		if ok {
-			return true
-		}
-		k.paced = free
-		ok = k.yield(struct{}{})
-		if k.paced = (time.Time{}); !ok || k.state != talking {
-			return false
-		}
+	now := time.Now()
+	wait := r.ReserveN(now, 1).DelayFrom(now)
+	if wait == 0 {
+		return true
 	}
+	k.paced = now.Add(wait)
+	ok := k.yield(struct{}{})
+	k.paced = time.Time{}
+	return ok && k.state == talking
 }
 
 // goOn lets a talk go on until it awaits an answer. While it waits for its turn to send, what comes is received.

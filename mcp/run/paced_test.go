@@ -8,6 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
 	"github.com/teaselfuzz/teasel/mcp/script"
+	"golang.org/x/time/rate"
 )
 
 // Executors that share a limit send no more than that together, in batches, one script at a time, and where a step is repeated or not awaited.
@@ -16,7 +17,7 @@ func TestRate(t *testing.T) {
 	const perSecond = 200
 	program := mcptest.BuildServer(t, plantedtest.Planted)
 	target := planted(program, "none")
-	target.Rate = NewRate(perSecond)
+	target.Rate = rate.NewLimiter(perSecond, 1)
 	a, b := openBeside(t, target), openBeside(t, target)
 	repeated := mcptest.ScriptOf(ping, ping)
 	repeated.Steps[0].Times, repeated.Steps[1].NoWait = 5, true

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
+	"golang.org/x/time/rate"
 )
 
 // Target is an MCP server that is to be fuzzed. It is never changed, so that several workers may use it.
@@ -30,7 +31,7 @@ type Target struct {
 	// call of such a tool is not sent. Both are asked once for each tool, when an executor is opened.
 	Blocked, Excluded func(tool string) bool
 	Withheld          *script.Withheld // counts what is not sent; nil: nobody wants to know
-	Rate              *Rate            // limits the requests of a second, by all executors together; nil: nothing does
+	Rate              *rate.Limiter    // limits the requests of a second, by all executors together, with a burst of one; nil: nothing does
 	Called            *atomic.Uint64   // counts the calls of tools that the server has; nil: nobody wants to know
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/report"
+	"golang.org/x/time/rate"
 )
 
 // plan is the plan of a campaign on a server.
@@ -55,7 +56,10 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, err
 	}
-	target.Scratch, target.Window, target.Exact, target.Rate = scratch, o.Window, o.Runs > 0, mcprun.NewRate(o.Rate)
+	target.Scratch, target.Window, target.Exact = scratch, o.Window, o.Runs > 0
+	if o.Rate > 0 {
+		target.Rate = rate.NewLimiter(rate.Limit(o.Rate), 1)
+	}
 	if o.Workers > 1 { // each worker has its own server
 		target.Spares = 1
 	}
