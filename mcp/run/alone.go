@@ -73,7 +73,7 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 // checkWorn is for a server that has ended with a talk alone on it, before which it was sent so many lines. If it is their number that has
 // ended it, the talk runs again on the next one.
 func (e *executor) checkWorn(ctx context.Context, s *peer, k *talk, before int, patient bool) error {
-	switch worn, err := e.wears(ctx, endingOf(&k.t), &k.t.End, s.lines()); {
+	switch worn, err := e.wears(ctx, &k.t, s.lines()); {
 	case worn == 0 || err != nil:
 		return err
 	case before > 0: // on a server of its own it shows whether it is to blame

@@ -276,7 +276,7 @@ func (e *executor) diedIdle(ctx context.Context, s *peer, f waitEnd) error {
 	if len(past) == 0 || end.EOF {
 		return nil
 	}
-	if worn, err := e.wears(ctx, ending{kind: end.Kind, code: end.Code, signal: end.Signal}, &end, s.lines()); worn > 0 || err != nil {
+	if worn, err := e.wears(ctx, &script.Transcript{End: end}, s.lines()); worn > 0 || err != nil {
 		return err
 	}
 	last := script.Unpack(past[len(past)-1])

@@ -247,9 +247,11 @@ func (g *group) ended(ctx context.Context, f waitEnd, last []*talk) (todo []*tal
 		candidates[0].noteEnd(f)
 		candidates[0].explain() // while it can be seen
 	}
-	end := g.server.End(f == waitEnded)
+	whole := talk{server: g.server} // what is true of any of them
+	whole.noteEnd(f)
+	whole.t.End = g.server.End(f == waitEnded)
 	ended := e.forget(g.server)
-	worn, err := e.wears(ctx, ending{end.Kind, end.Code, end.Signal, f == waitUnresponsive || f == waitBusy, f == waitRefuses}, &end, g.server.lines())
+	worn, err := e.wears(ctx, &whole.t, g.server.lines())
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +269,7 @@ func (g *group) ended(ctx context.Context, f waitEnd, last []*talk) (todo []*tal
 	begun = slices.DeleteFunc(begun, func(k *talk) bool { return slices.Contains(candidates, k) })
 	e.adaptWindow(false)
 	for _, k := range candidates {
-		k.t.Place, k.t.End = g.server.past.Added(), end
+		k.t.Place, k.t.End = g.server.past.Added(), whole.t.End
 		if g.begun == 1 && len(ended) == 0 {
 			k.noteEnd(f)
 			k.terminate()

@@ -31,10 +31,11 @@ func endingOf(t *script.Transcript) ending {
 	return ending{t.End.Kind, t.End.Code, t.End.Signal, t.Unresponsive, t.Refuses != ""}
 }
 
-// wears returns after how many requests a server that has ended, after so many lines, ends whatever they are; 0: that is not what it has ended
-// of.
-func (e *executor) wears(ctx context.Context, how ending, end *script.End, lines int) (requests int, err error) {
-	if len(e.target.Args) == 0 || lines < wear.Least || how.kind == script.EndInvalid || end.EOF || observe.FindFault(end.Stderr).Kind != observe.FaultNone {
+// wears returns after how many requests a server that has ended as the transcript says, after so many lines, ends whatever they are; 0: that
+// is not what it has ended of.
+func (e *executor) wears(ctx context.Context, t *script.Transcript, lines int) (requests int, err error) {
+	how := endingOf(t)
+	if len(e.target.Args) == 0 || lines < wear.Least || how.kind == script.EndInvalid || t.End.EOF || observe.FindFault(t.End.Stderr).Kind != observe.FaultNone {
 		return 0, nil
 	}
 	try := func(times int) (wear.Amount, error) { return e.wearOut(ctx, how, times) }
