@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
-	"time"
 
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -43,8 +42,9 @@ func (k *talk) noteExchange(id int64, step *script.Step) {
 
 // exchanged takes what came over HTTP. A message is given to whom it belongs; the end of an exchange is the end of waiting for its
 // answer.
-func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
+func (e *executor) exchanged(s *peer, f *conn.Frame) {
 	x := s.exchanges[f.Exchange]
+	s.arrival.in = x
 	if x != nil && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
 		if a.Status == 0 || a.Answer < 0 && (!x.resumed || f.Status < 0) { // how the connection ends afterwards matters to nobody
@@ -57,7 +57,6 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		if a.EventID == "" {
 			a.EventID = f.EventID
 		}
-		x.talk.heard = heard{via: x.sent + 1, event: f.EventID}
 		x.talk.recheck = x.talk.recheck || f.Status == conn.MaybeUnread // alone it has new connections
 
 		if !f.Wrote.IsZero() && !x.resumed { // it may have waited for a connection
@@ -68,23 +67,17 @@ func (e *executor) exchanged(s *peer, f *conn.Frame, now time.Time) {
 		delete(s.exchanges, f.Exchange)
 		return
 	}
-	e.content(s, f, x, now)
-	if x == nil {
-		return
-	}
-	if x.talk != nil {
-		x.talk.heard = heard{}
-	}
+	e.content(s, f, x)
 	switch {
-	case !f.Last:
+	case x == nil || !f.Last:
 		return
 	case x.talk == nil && !x.answered && f.Status > 0 && f.Status < http.StatusMultipleChoices && len(f.Body) == 0:
 		s.ended = true
 	case x.talk != nil:
-		s.complete(x, now)
+		s.complete(x)
 	case !x.answered: // it listens
 		s.refused = true
-		s.complete(x, now)
+		s.complete(x)
 	}
 	delete(s.exchanges, f.Exchange)
 }
@@ -150,18 +143,19 @@ func (k *talk) isBroken(f *conn.Frame, m *jsonrpc.Message, s *script.Sent) bool 
 
 // content gives what a frame has to whom it belongs. The exchange says it where a message does not; one that ends without a message is
 // answered all the same. What a server says to a message that needs no answer, and that it does not accept, is nobody's.
-func (e *executor) content(s *peer, f *conn.Frame, x *flight, now time.Time) {
-	s.reader.Reset()
-	m := jsonrpc.ParseIn(s.reader, f.Body)
+func (e *executor) content(s *peer, f *conn.Frame, x *flight) {
+	r := s.read(f.Body)
+	m := &r.Message
 	if x != nil && x.sent >= 0 {
 		a := &x.talk.t.Sent[x.sent]
-		s.ended = s.ended || a.Regular && e.session.HasID && expired(f, &m, a.Message.ID)
-		a.Broken = a.Broken || x.talk.isBroken(f, &m, a)
+		s.ended = s.ended || a.Regular && e.session.HasID && expired(f, m, a.Message.ID)
+		a.Broken = a.Broken || x.talk.isBroken(f, m, a)
 		s.maybeGone = s.maybeGone || s.ended || a.Broken
 		needless := a.Message.Class == jsonrpc.ClassNotification || a.Message.Class == jsonrpc.ClassResponse
 		switch direct := f.Last || m.Class == jsonrpc.ClassResponse || m.Class == jsonrpc.ClassBatch; {
 		case direct && !needless && a.Answer < 0 && (x.id == 0 || m.ID != a.Message.ID):
-			e.answer(s, x.talk, x.sent, f.Body, m, false, now)
+			r.Sent = x.sent
+			e.answer(s, x.talk, &r)
 			return
 		case needless && f.Status >= 300:
 			return
@@ -171,6 +165,6 @@ func (e *executor) content(s *peer, f *conn.Frame, x *flight, now time.Time) {
 		return
 	}
 	if len(f.Body) > 0 && (x != nil || !f.Last) { // else nobody waits for it any more
-		e.dispatch(s, f.Body, now)
+		e.dispatch(s, f.Body)
 	}
 }

@@ -13,6 +13,7 @@ import (
 type peer struct {
 	*server.Server
 	frames    []conn.Frame
+	arrival                      // of the frame that is dealt with
 	reader    *mutate.JSONParser // of the frame that was received last
 	flights   map[int64]*flight  // by our ids
 	exchanges map[int64]*flight  // over HTTP, by their numbers
@@ -30,6 +31,13 @@ type peer struct {
 	active      time.Time // when the last line was sent or the last answer came that somebody waited for
 	unrequested int       // bytes of what nobody has asked for, and something for each line, since the conversation began
 	stderr      int64     // how much of it has been looked at
+}
+
+// arrival is when a frame came, and with what.
+type arrival struct {
+	at    time.Time
+	in    *flight // whose exchange it belongs to; nil: nobody's
+	event string  // the EventID
 }
 
 // condition is how a server fares.

@@ -15,8 +15,9 @@ import (
 // is then sent again with that. A script has steps for what it answers otherwise than every client does.
 
 // asked answers a request of the server: as the script that has the server for itself says, or as every client does.
-func (e *executor) asked(s *peer, raw []byte, m *jsonrpc.Message) {
-	e.unclaimed(s, raw, m)
+func (e *executor) asked(s *peer, r *script.Received) {
+	m := &r.Message
+	e.unclaimed(s, r)
 	e.noteAsker(s, m)
 	if k := s.alone; k != nil && k.state == talking {
 		if i := k.answerTo(m.Method); i >= 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 // unrequestedLine is what an unwanted line counts for beside its bytes: to read one costs something.
@@ -28,10 +29,12 @@ func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (err e
 	e.read += int(s.Received() - before)
 	now := time.Now()
 	for i := range s.frames {
-		if f := &s.frames[i]; f.Status == 0 {
-			e.dispatch(s, f.Body, now)
+		f := &s.frames[i]
+		s.arrival = arrival{at: now, event: f.EventID}
+		if f.Status == 0 {
+			e.dispatch(s, f.Body)
 		} else {
-			e.exchanged(s, f, now)
+			e.exchanged(s, f)
 		}
 	}
 	if s.unrequested > maxUnrequested {
@@ -40,26 +43,31 @@ func (e *executor) receive(ctx context.Context, s *peer, until time.Time) (err e
 	return err
 }
 
-func (e *executor) dispatch(s *peer, raw []byte, now time.Time) {
+// read reads a line, whose tree is in the memory of s.reader.
+func (s *peer) read(line []byte) script.Received {
 	s.reader.Reset()
-	m := jsonrpc.ParseIn(s.reader, raw)
-	switch {
+	return script.Received{Raw: line, Message: jsonrpc.ParseIn(s.reader, line), Sent: -1}
+}
+
+func (e *executor) dispatch(s *peer, line []byte) {
+	r := s.read(line)
+	switch m := &r.Message; {
 	case m.Class == jsonrpc.ClassResponse:
-		e.response(s, raw, &m, now)
+		e.response(s, &r)
 		return
 	case m.Class == jsonrpc.ClassRequest:
-		e.asked(s, raw, &m)
+		e.asked(s, &r)
 		return
 	case m.IsNoise():
-		e.noise(s, raw, &m, now)
+		e.noise(s, &r)
 		return
 	case m.Method == "notifications/progress":
-		if k := e.progressOf(s, &m); k != nil {
-			e.more(s, k, raw, m, -1, false, now)
+		if k := e.progressOf(s, m); k != nil {
+			e.more(s, k, &r)
 			return
 		}
 	}
-	e.unclaimed(s, raw, &m)
+	e.unclaimed(s, &r)
 }
 
 // nodeBytes is about what a node of a tree takes, with its place in an array or an object.
@@ -67,30 +75,57 @@ const nodeBytes = 160
 
 // deliver gives a talk the line that was just read, and the memory of its tree with it. When a call has kept as much as it may, no
 // more than whose answer a long line is. What counts is the memory of texts and trees; one of whatever size is kept.
-func (e *executor) deliver(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) int {
-	before, weight := e.kept, 2*len(raw)+s.reader.Nodes()*nodeBytes
-	if e.kept += weight; before > 0 && e.kept > maxKeptBytes && (len(raw) > script.MaxNoiseLine || e.kept > 4*maxKeptBytes) {
-		e.kept = before + 2*len(m.ID)
+func (e *executor) deliver(s *peer, k *talk, r *script.Received) int {
+	before, weight := e.kept, 2*len(r.Raw)+s.reader.Nodes()*nodeBytes
+	if e.kept += weight; before > 0 && e.kept > maxKeptBytes && (len(r.Raw) > script.MaxNoiseLine || e.kept > 4*maxKeptBytes) {
+		e.kept = before + 2*len(r.Message.ID)
 		k.t.Cut = true
-		return k.receive(nil, jsonrpc.Message{Class: m.Class, ID: strings.Clone(m.ID)}, sent, loose, now)
+		return k.receive(script.Received{Message: jsonrpc.Message{Class: r.Message.Class, ID: strings.Clone(r.Message.ID)}, Sent: r.Sent, Loose: r.Loose})
 	}
-	i := k.receive(raw, m, sent, loose, now)
+	i := k.receive(*r)
 	if i >= 0 {
 		s.reader = k.keep(s.reader)
 	}
 	return i
 }
 
+// receive adds a line that belongs to the talk, and returns its place. Of very many only the first are kept, and first answers: -1
+// is for the rest.
+func (k *talk) receive(r script.Received) int {
+	if first := r.Sent >= 0 && k.t.Sent[r.Sent].Answer < 0; !first && len(k.t.Received) >= 4*maxKept {
+		return -1
+	}
+	at, came := len(k.mem.received), &k.server.arrival
+	k.mem.received = append(k.mem.received, r.Raw...)
+	r.Raw, r.At = k.mem.received[at:len(k.mem.received):len(k.mem.received)], came.at.Sub(k.began)
+	if x := came.in; x != nil && x.talk == k && x.sent >= 0 {
+		r.Via, r.EventID = x.sent+1, came.event
+	}
+	k.t.Received = append(k.t.Received, r)
+	return len(k.t.Received) - 1
+}
+
+// keep gives the talk the memory of what has just been read, for some that it has no more use for.
+func (k *talk) keep(read *mutate.JSONParser) (idle *mutate.JSONParser) {
+	if k.mem.used == len(k.mem.readers) {
+		k.mem.readers = append(k.mem.readers, new(mutate.JSONParser))
+	}
+	idle, k.mem.readers[k.mem.used] = k.mem.readers[k.mem.used], read
+	k.mem.used++
+	return idle
+}
+
 // more gives a talk a line that it can do without. A server may say many of them, but not without end: what is no longer kept
 // counts as if nobody had asked for it.
-func (e *executor) more(s *peer, k *talk, raw []byte, m jsonrpc.Message, sent int, loose bool, now time.Time) {
-	if e.deliver(s, k, raw, m, sent, loose, now) < 0 {
-		s.unrequested += len(raw) + unrequestedLine
+func (e *executor) more(s *peer, k *talk, r *script.Received) {
+	if e.deliver(s, k, r) < 0 {
+		s.unrequested += len(r.Raw) + unrequestedLine
 	}
 }
 
 // response gives an answer to the talk that has asked.
-func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
+func (e *executor) response(s *peer, r *script.Received) {
+	m := &r.Message
 	id, exact := jsonrpc.IntegerID(m.ID)
 	f := s.flights[id]
 	if !exact && m.ID != "null" && !(s.alone != nil && s.alone.t.Asking(m.ID) >= 0) {
@@ -99,9 +134,10 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 	}
 	if s.alone != nil && (f == nil || f.answered && f.talk == s.alone) {
 		if i, loose := s.alone.t.Answers(m.ID); i >= 0 {
-			e.answer(s, s.alone, i, raw, *m, loose, now)
+			r.Sent, r.Loose = i, loose
+			e.answer(s, s.alone, r)
 			if n, _ := jsonrpc.IntegerID(s.alone.t.Sent[i].Message.ID); s.flights[n] != nil && s.flights[n].talk == s.alone { // by another way than its number
-				s.complete(s.flights[n], now)
+				s.complete(s.flights[n])
 			}
 			return
 		}
@@ -110,21 +146,23 @@ func (e *executor) response(s *peer, raw []byte, m *jsonrpc.Message, now time.Ti
 	case f == nil && s.Gave(id), f == nil && s.alone != nil && s.Unanswered.Free(m.ID):
 		s.unrequested += unrequestedLine // late, of somebody who has given up waiting; of the same answer there is no end
 	case f == nil:
-		e.unclaimed(s, raw, m)
+		e.unclaimed(s, r)
 	case f.answered:
-		e.more(s, f.talk, raw, *m, f.sent, !exact, now)
+		r.Sent, r.Loose = f.sent, !exact
+		e.more(s, f.talk, r)
 	default:
 		if f.sent >= 0 {
-			e.answer(s, f.talk, f.sent, raw, *m, !exact, now)
+			r.Sent, r.Loose = f.sent, !exact
+			e.answer(s, f.talk, r)
 		} else if f.talk != nil {
 			f.talk.runs++
 		}
-		s.complete(f, now)
+		s.complete(f)
 	}
 }
 
 // complete notes that what was on its way was answered.
-func (s *peer) complete(f *flight, now time.Time) {
+func (s *peer) complete(f *flight) {
 	if f.answered {
 		return
 	}
@@ -135,7 +173,7 @@ func (s *peer) complete(f *flight, now time.Time) {
 		k.unanswered--
 	}
 	if k == nil || s.alone == nil || s.alone == k {
-		s.active = now
+		s.active = s.arrival.at
 	}
 	if f.exchange != 0 {
 		s.Release(f.exchange) // its response may stay open
@@ -143,57 +181,58 @@ func (s *peer) complete(f *flight, now time.Time) {
 	if k == nil {
 		return
 	}
-	if k.last = now; f.awaited {
+	if k.last = s.arrival.at; f.awaited {
 		k.open--
 	}
 }
 
 // noise is for a line that is no message. One in which the number of a request can be made out is an answer, if a bad one.
-func (e *executor) noise(s *peer, raw []byte, m *jsonrpc.Message, now time.Time) {
-	s.unrequested += len(raw) + unrequestedLine
-	if id, ok := jsonrpc.SalvageID(raw); ok {
+func (e *executor) noise(s *peer, r *script.Received) {
+	s.unrequested += len(r.Raw) + unrequestedLine
+	if id, ok := jsonrpc.SalvageID(r.Raw); ok {
 		if f := s.flights[id]; f != nil && f.sent >= 0 && !f.answered {
-			m.ID = strconv.FormatInt(id, 10)
-			e.response(s, raw, m, now)
+			r.Message.ID = strconv.FormatInt(id, 10)
+			e.response(s, r)
 			return
 		}
 	}
 	if s.alone != nil {
-		s.alone.t.AddNoise(raw)
+		s.alone.t.AddNoise(r.Raw)
 		return
 	}
-	s.unattributed = e.novelty.IsNew("noise", string(raw[:min(len(raw), 64)])) || s.unattributed
+	s.unattributed = e.novelty.IsNew("noise", string(r.Raw[:min(len(r.Raw), 64)])) || s.unattributed
 }
 
 // answer notes an answer to a line that a script has sent.
-func (e *executor) answer(s *peer, k *talk, sent int, raw []byte, m jsonrpc.Message, loose bool, now time.Time) {
-	a := &k.t.Sent[sent]
+func (e *executor) answer(s *peer, k *talk, r *script.Received) {
+	a := &k.t.Sent[r.Sent]
 	if a.Answer >= 0 {
 		if a.Again {
 			s.Unanswered.Free(a.Message.ID)
 		}
-		e.more(s, k, raw, m, sent, loose, now)
+		e.more(s, k, r)
 		return
 	}
 	if a.Message.Class == jsonrpc.ClassRequest && !a.Regular {
 		s.Unanswered.Free(a.Message.ID)
 	}
-	if a.Token != "" && !script.IsTask(a, &m) {
+	if a.Token != "" && !script.IsTask(a, &r.Message) {
 		s.FreeToken(a.Token)
 	}
-	if a.Answer = e.deliver(s, k, raw, m, sent, loose, now); a.Answer >= 0 && k == s.alone {
+	if a.Answer = e.deliver(s, k, r); a.Answer >= 0 && k == s.alone {
 		k.t.Received[a.Answer].Starved = s.Heard()
-		s.active, k.last = now, now
+		s.active, k.last = s.arrival.at, s.arrival.at
 	}
-	if s.Uninitialized && a.Message.Method == "initialize" && m.Result != nil {
+	if s.Uninitialized && a.Message.Method == "initialize" && r.Message.Result != nil {
 		s.Uninitialized = false
 	}
 }
 
 // unclaimed is for what belongs to no request. A script that has the server for itself must have caused it; of several one has,
 // and it takes another look to know which.
-func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
-	s.unrequested += len(raw) + unrequestedLine
+func (e *executor) unclaimed(s *peer, r *script.Received) {
+	m := &r.Message
+	s.unrequested += len(r.Raw) + unrequestedLine
 	if s.alone == nil {
 		if m.Method == session.AsksForRoots || m.Method == "notifications/message" { // servers do so by themselves, some time after they were started
 			return
@@ -210,12 +249,11 @@ func (e *executor) unclaimed(s *peer, raw []byte, m *jsonrpc.Message) {
 	if m.Class == jsonrpc.ClassRequest && !e.isAsker(s, s.alone) {
 		return
 	}
-	sent := -1
 	if m.Class == jsonrpc.ClassBatch {
-		sent = s.alone.t.UnansweredBatch()
+		r.Sent = s.alone.t.UnansweredBatch()
 	}
-	if i := e.deliver(s, s.alone, raw, *m, sent, false, time.Now()); sent >= 0 {
-		s.alone.t.Sent[sent].Answer = i
+	if i := e.deliver(s, s.alone, r); r.Sent >= 0 {
+		s.alone.t.Sent[r.Sent].Answer = i
 	}
 }
 

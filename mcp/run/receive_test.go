@@ -2,7 +2,6 @@ package run
 
 import (
 	"testing"
-	"time"
 
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -26,7 +25,7 @@ func TestNumberAndItsText(t *testing.T) {
 		{"turned into a number", []string{text}, []string{answer("1000002")}, []int{0}, true},
 	} {
 		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Unanswered: server.Unanswered{}}), new(talk)
-		s.alone = k
+		s.alone, k.server = k, s
 		for i, line := range tt.sent {
 			k.t.Sent = append(k.t.Sent, script.Sent{Raw: []byte(line), Message: jsonrpc.Parse([]byte(line)), Regular: line == number, Answer: -1})
 			if line == number {
@@ -34,7 +33,7 @@ func TestNumberAndItsText(t *testing.T) {
 			}
 		}
 		for _, line := range tt.received {
-			e.dispatch(s, []byte(line), time.Now())
+			e.dispatch(s, []byte(line))
 		}
 		for i, want := range tt.want {
 			if got := k.t.Sent[i].Answer; got != want {
@@ -58,9 +57,9 @@ func TestLateToSomebodyElse(t *testing.T) {
 		{`1000002`, 1}, {`"1000002"`, 1},
 	} {
 		e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Unanswered: server.Unanswered{}}), new(talk)
-		s.alone = k
+		s.alone, k.server = k, s
 		k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"1.0","id":1000002,"method":"ping"}`)), Answer: -1}}
-		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":`+tt.id+`,"result":{}}`), time.Now())
+		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":`+tt.id+`,"result":{}}`))
 		if len(k.t.Received) != tt.heard {
 			t.Errorf("an answer with id %s: the script has heard %d lines, want %d", tt.id, len(k.t.Received), tt.heard)
 		}
@@ -70,17 +69,17 @@ func TestLateToSomebodyElse(t *testing.T) {
 // TestAnswerAfterMuch: of very much progress only the first is kept, but the answer is.
 func TestAnswerAfterMuch(t *testing.T) {
 	e, s, k := newExecutor(&Target{}, nil), newPeer(&server.Server{IDs: 1000002, Unanswered: server.Unanswered{}}), &talk{counts: counts{open: 1, unanswered: 1}}
-	s.alone = k
+	s.alone, k.server = k, s
 	k.t.Sent = []script.Sent{{Message: jsonrpc.Parse([]byte(`{"jsonrpc":"2.0","id":1000002,"method":"ping"}`)), Regular: true, Answer: -1}}
 	s.flights[1000002] = &flight{talk: k, awaited: true}
 	for range 5000 {
-		e.dispatch(s, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1000002,"progress":1}}`), time.Now())
+		e.dispatch(s, []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1000002,"progress":1}}`))
 	}
 	if len(k.t.Received) == 5000 || s.unrequested > maxUnrequested {
 		t.Errorf("%d lines were kept, and %d bytes are too much", len(k.t.Received), s.unrequested)
 	}
 	for range 2 {
-		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":1000002,"result":{}}`), time.Now())
+		e.dispatch(s, []byte(`{"jsonrpc":"2.0","id":1000002,"result":{}}`))
 	}
 	if i := k.t.Sent[0].Answer; i != len(k.t.Received)-1 || k.t.Received[i].Message.Result == nil || k.open != 0 {
 		t.Errorf("it is answered by line %d of %d", i, len(k.t.Received))
