@@ -49,9 +49,6 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 		if e.learn(k); k.state != suspended {
 			e.noteSlow(k)
 		}
-		if k.failed() {
-			e.charge(k, deathPrice)
-		}
 	}
 	if k.state != suspended {
 		k.terminate()
@@ -64,25 +61,27 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 	case f != waitIdle:
 		e.forget(s)
 	}
-	if f == waitIdle || err != nil || k.state == suspended {
+	if err != nil {
 		return err
 	}
-	return e.checkWorn(ctx, s, k, before, patient)
+	return e.blame(ctx, s, k, before, patient)
 }
 
-// checkWorn is for a server that has ended with a talk alone on it, before which it was sent so many lines. If it is their number that has
-// ended it, the talk runs again on the next one.
-func (e *executor) checkWorn(ctx context.Context, s *peer, k *talk, before int, patient bool) error {
+// blame charges a talk that was alone on a server with what has become of that. It is not to blame for a server that ends after so many lines,
+// whatever they are: if that was sent some before, the talk runs again on the next one.
+func (e *executor) blame(ctx context.Context, s *peer, k *talk, before int, patient bool) error {
 	switch worn, err := e.wears(ctx, &k.t, s.lines()); {
-	case worn == 0 || err != nil:
+	case err != nil:
 		return err
-	case before > 0: // on a server of its own it shows whether it is to blame
+	case worn > 0 && before > 0: // on a server of its own it shows whether it is to blame
 		k.again()
 		return e.runAlone(ctx, k, patient)
-	default:
+	case worn > 0:
 		k.t.Worn = worn
-		return nil
+	case k.failed() && !e.wearing: // what is sent so often says nothing of its topic
+		e.charge(k, deathPrice)
 	}
+	return nil
 }
 
 // converse lets the talk go on whenever the server has answered or rests, to its end, and then waits until nothing more comes of

@@ -22,6 +22,7 @@ type group struct {
 	over   []*talk // to be judged a turn later: lines that they have caused beside their answers have come by then
 	before []*talk // that were over a turn ago
 	begun  int     // talks
+	done   int     // of those, which came to their end
 	again  bool    // an earlier server of this call has died
 }
 
@@ -220,6 +221,7 @@ func (g *group) judge() {
 		k.recheck = k.recheck || k.missesOptional()
 		k.conclude()
 	}
+	g.done += len(g.before)
 	g.before, g.over = g.over, g.before[:0]
 }
 
@@ -255,7 +257,14 @@ func (g *group) ended(ctx context.Context, f waitEnd, last []*talk) (todo []*tal
 	if err != nil {
 		return nil, err
 	}
-	if worn > 0 && g.begun > len(candidates) || len(ended) > 0 && !g.again {
+	switch {
+	case worn > 0 && g.done == 0 && g.begun > 1: // all that it takes is less than what runs together, and would be the next time
+		for _, k := range slices.Concat(candidates, begun) {
+			k.again()
+			k.alone = true
+		}
+		return g.todo, nil
+	case worn > 0 && g.begun > len(candidates), len(ended) > 0 && !g.again:
 		for _, k := range candidates {
 			k.again()
 		}
