@@ -275,6 +275,7 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	o.Messages += uint32(e.said)
 	if e.server != nil {
 		v.Output = e.server.Output()
+		e.target.Answers.silent(v.Output, e.server.Lacks)
 	}
 	e.noteSignal(t)
 	v.Output = append(v.Output, e.reports.take(v.Fault == judge.FaultDeath)...)

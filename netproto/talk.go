@@ -362,7 +362,7 @@ func (t *talk) understand(i int) {
 	e.buffer = e.buffer[:0] // the data is good until something is received
 	turn := judge.Turn{Received: e.keepText(data)}
 	if i >= 0 && len(data) > 0 {
-		e.target.Refusals.add(data)
+		e.target.Answers.add(data)
 	}
 	if len(data) == 0 {
 		if i >= 0 {

@@ -59,8 +59,8 @@ type Target struct {
 	Understood *atomic.Uint64
 	// Ready is a server that [Target.Inspect] has left running, which the first executor takes in place of starting one; nil: there is none.
 	Ready *Ready
-	// Refusals notes whether all answers are errors; nil: nobody wants to know.
-	Refusals *Refusals
+	// Answers notes whether all answers are errors, or there are none; nil: nobody wants to know.
+	Answers *Answers
 	// Complexity measures an input, as the campaign's mutator does; nil: its bytes.
 	Complexity func(*dialogue.Dialogue) float64
 }

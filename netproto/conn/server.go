@@ -290,7 +290,7 @@ func (s *Server) notReady(limit time.Duration) error {
 			e.Reason += "; it listens on " + strings.Join(where, " and ")
 			e.Hint = "let --connect and the command name the same port, for example {port}"
 		} else {
-			e.Hint = cmp.Or(missing(e.Stderr, s.credential != nil), "--start-timeout gives it more time, if it is slow to start")
+			e.Hint = cmp.Or(s.Lacks(e.Stderr), "--start-timeout gives it more time, if it is slow to start")
 		}
 		return e
 	}
@@ -311,8 +311,8 @@ func (s *Server) notReady(limit time.Duration) error {
 	case s.credential == nil:
 	case d.Code == notExecutable:
 		e.Hint = "it runs as an ordinary user, who may not run the command: let everybody into its folder and those above, move it to one such as /tmp, or use --user root"
-	case strings.Contains(strings.ToLower(e.Stderr), "permission denied"):
-		e.Hint = "it runs as an ordinary user: give it {dir} to write to, or use --user"
+	default:
+		e.Hint = denied(e.Stderr)
 	}
 	if e.Hint == "" {
 		e.Hint = s.command.elsewhere()
@@ -341,6 +341,23 @@ func (c *Command) elsewhere() string {
 				return fmt.Sprintf("its working directory is an empty one, where there is no %s: write %s, or --dir . before the --", a, whole)
 			}
 		}
+	}
+	return ""
+}
+
+// Lacks says what may help a server that has written this, as one does that runs and is of no use; "": nothing comes to mind.
+func (s *Server) Lacks(stderr string) string {
+	hint := missing(stderr, s.credential != nil)
+	if s.credential != nil {
+		hint = cmp.Or(denied(stderr), hint)
+	}
+	return hint
+}
+
+// denied says what may help a server that runs as an ordinary user and has written that it may not do something; "": it has not.
+func denied(stderr string) string {
+	if strings.Contains(strings.ToLower(stderr), "permission denied") {
+		return "it runs as an ordinary user: give it {dir} to write to, or use --user"
 	}
 	return ""
 }

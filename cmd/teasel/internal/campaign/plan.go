@@ -31,7 +31,7 @@ type Plan[T any] struct {
 	RunAgain    bool                               // the target has changed: all testcases and seeds run again
 	StuckNote   string                             // for a campaign that reaches nothing new; "": none
 	RefusedNote func() string                      // for a target whose answers are all errors; "": they are not; nil: it is not known
-	SilentNote  string                             // for a target that never answers; see Answered
+	SilentNote  func() string                      // for a target that never answers; see Answered
 	Answered    func(teasel.FeatureSet) bool       // whether the target answers in a testcase with these features; nil: it is not known
 	Introduce   func(io.Writer)                    // prints what is fuzzed, and warnings about it; nil: nothing
 	Given       string                             // what a new campaign begins with, in a few words; "": Introduce says it

@@ -51,7 +51,7 @@ type ProgressCheck struct {
 	// answered reports whether the target has answered anything in a testcase with these features; nil: it is not known. silent is the
 	// note for a target that has never answered.
 	answered func(teasel.FeatureSet) bool
-	silent   string
+	silent   func() string
 	// refused returns the note for a target all of whose answers are errors; "": some are not; nil: it is not known.
 	refused  func() string
 	tested   func() bool                    // whether the target has done anything with an input; nil: it is not known
@@ -112,7 +112,7 @@ func (c *ProgressCheck) Report(e teasel.Event) error {
 	}
 	if !c.notedStuck && c.answered != nil && !c.hasAnswered && s.Elapsed-c.earlierTime >= stuckAfter && ran >= silentRuns && s.Corpus > 0 && s.Findings == 0 {
 		c.notedStuck = true
-		return c.note(c.silent)
+		return c.note(c.silent())
 	}
 	return nil
 }

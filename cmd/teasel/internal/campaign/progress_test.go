@@ -30,7 +30,7 @@ func TestSilentTarget(t *testing.T) {
 		{"answers", []teasel.Feature{3, answer}, 500, 0},
 	} {
 		var got notes
-		d := &ProgressCheck{To: &got, answered: answered, silent: "silent"}
+		d := &ProgressCheck{To: &got, answered: answered, silent: func() string { return "silent" }}
 		for _, e := range []teasel.Event{
 			{Kind: teasel.EventAdded, Entry: teasel.Entry{Features: teasel.NewFeatureSet(tt.reached...)}},
 			{Kind: teasel.EventProgress, Stats: teasel.Stats{Elapsed: 9 * time.Second, Executions: tt.runs, Corpus: 2}},

@@ -44,7 +44,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		}
 	}
 	about.Connect, target.Address, about.Keep, target.Keep = o.Connect, o.Connect, o.Keep, o.Keep
-	target.Restart, target.Understood, target.Refusals = o.Restart, new(atomic.Uint64), new(netproto.Refusals)
+	target.Restart, target.Understood, target.Answers = o.Restart, new(atomic.Uint64), new(netproto.Answers)
 	schedulers, err := o.schedulers(target.Model)
 	if err != nil {
 		return nil, err
@@ -84,12 +84,13 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 // describe has the campaign say what may be wrong with a server that does not answer as it is to.
 func (p *plan) describe(o *options, target netproto.Target) {
 	p.StuckNote = "nothing that was tried gets another answer: does the server speak this protocol, and does it listen at " + o.Connect + "?"
-	p.SilentNote = "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
+	silent := "the server takes connections, and no answer of it has been seen to any message: does it speak this protocol, and does it listen at " + o.Connect + "?"
 	if target.Model != nil {
-		p.SilentNote = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
+		silent = "the server takes connections, and no answer of it has been seen that the model knows: 'teasel net check MODEL' shows what is sent; does the server speak this protocol?"
 	}
+	p.SilentNote = func() string { return silent + said(target.Answers) }
 	p.RefusedNote = func() string {
-		n, first := target.Refusals.All()
+		n, first := target.Answers.Refused()
 		if n == 0 {
 			return ""
 		}
@@ -99,9 +100,22 @@ func (p *plan) describe(o *options, target netproto.Target) {
 	p.Complete = func(run *report.Run) {
 		s := &run.Summary
 		if target.Model != nil && len(target.Model.Responses) > 0 && target.Understood.Load() == 0 && len(s.Findings)+len(s.Unconfirmed) == 0 && p.Campaign.Resume == nil {
-			run.Untested = fmt.Sprintf("No response of the server is one that the model of %s expects.", cmp.Or(target.Model.Title, target.Model.ID))
+			run.Untested = fmt.Sprintf("No response of the server is one that the model of %s expects.", cmp.Or(target.Model.Title, target.Model.ID)) + said(target.Answers)
 		}
 	}
+}
+
+// said says what a server has written that has answered nothing, and what may help, behind another sentence; "": it has answered, or written
+// nothing.
+func said(a *netproto.Answers) (text string) {
+	written, hint := a.Silence()
+	if written != "" {
+		text = " It has written: " + written
+	}
+	if hint != "" {
+		text += "; " + hint
+	}
+	return text
 }
 
 // connection takes from a model where the server listens and whether connections are kept, unless the user has said so.
