@@ -301,7 +301,7 @@ func (c *HTTP) Unread() bool {
 	return false
 }
 
-// CloseSend ends the session, if the server has given it an id, and waits for that, but not for long.
+// CloseSend ends the session, if the server has given it an id, and waits for that and for what nobody waits for, but not for long.
 func (c *HTTP) CloseSend() error {
 	if c.session == "" || c.ended != nil || c.cfg.Events {
 		return nil
@@ -311,10 +311,15 @@ func (c *HTTP) CloseSend() error {
 	if err := c.Flush(ctx, endTime); err != nil {
 		return nil // the server is gone, and the session with it
 	}
-	for time.Now().Before(until) {
+	for c.busy[exchange] != nil || len(c.abandoned)+c.begun > 0 {
 		frames, err := c.Recv(ctx, until, nil)
-		if err != nil || slices.ContainsFunc(frames, func(f Frame) bool { return f.Exchange == exchange && f.Last }) {
-			break
+		switch {
+		case err != nil:
+			return nil
+		case slices.ContainsFunc(frames, func(f Frame) bool { return f.Last }):
+			until = time.Now().Add(endTime)
+		case !time.Now().Before(until):
+			return nil
 		}
 	}
 	return nil

@@ -216,6 +216,7 @@ func (k *talk) collectStderr() {
 
 // finishTalk forgets the ids of a talk that is at its end, and gives up what it still has in flight.
 func (s *peer) finishTalk(k *talk) {
+	s.endSessions(k)
 	for _, x := range k.mem.exchanges {
 		if t := s.exchanges[x]; t == nil || t.answered {
 			s.Release(x)

@@ -3,7 +3,9 @@ package run
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -110,6 +112,35 @@ func (e *executor) resumeStream(s *peer, f *conn.Frame, x *flight) bool {
 func expired(f *conn.Frame, m *jsonrpc.Message, id string) bool {
 	answered := m.Class == jsonrpc.ClassResponse && m.ID == id && !bytes.Contains(bytes.ToLower(f.Body), []byte("session"))
 	return f.Status == http.StatusNotFound && !answered
+}
+
+// endSessions ends the sessions that a script has begun and not ended: a server keeps what belongs to a session until the client ends it.
+func (s *peer) endSessions(k *talk) {
+	if !s.OverHTTP() || k.in.Start == script.Fresh && len(k.e.target.Args) > 0 { // the process is ended
+		return
+	}
+	for i := range k.t.Sent {
+		begun := &k.t.Sent[i]
+		if begun.Message.Method != "initialize" || begun.Status/100 != 2 {
+			continue
+		}
+		head, id := conn.ParseHead(k.t.Head(begun)), begun.Header.Get("Mcp-Session-Id")
+		if said, _ := head.Get("Mcp-Session-Id"); id == said || k.hasEnded(begun) { // the former may be anybody's, whose id was guessed
+			continue
+		}
+		s.asleep = false
+		s.EndSession(id)
+	}
+}
+
+// hasEnded reports whether the script has ended the session that a line has begun.
+func (k *talk) hasEnded(begun *script.Sent) bool {
+	id := fmt.Sprintf("@{%d:Mcp-Session-Id}", begun.Step)
+	return slices.ContainsFunc(k.t.Sent, func(s script.Sent) bool {
+		head := conn.ParseHead(k.t.Head(&s))
+		of, _ := head.Get("Mcp-Session-Id")
+		return head.Method == "DELETE" && of == id && s.Status/100 == 2
+	})
 }
 
 // retract takes back that a response without a message, or with a part of one, is an answer: it was the server's end.
