@@ -99,7 +99,7 @@ func (c *codePanel) Panels([]teasel.Entry) []view.Panel {
 	all, why := c.code()
 	panels := view.CodePanels(all)
 	if len(why) > 0 {
-		p := view.Panel{Title: "Functions not known", Head: []string{"test binary"}}
+		p := view.Panel{Title: "Unread test binaries", Head: []string{"test binary"}}
 		for _, w := range why {
 			p.Rows = append(p.Rows, []string{w})
 		}

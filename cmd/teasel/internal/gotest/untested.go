@@ -57,7 +57,7 @@ func (s *testRun) addUntested(r *report.Run) {
 	}
 }
 
-// returnsEarly reports whether nothing but the fuzz target itself was reached by the testcases of a fuzz test, and not all of that.
+// returnsEarly reports whether nothing but the fuzz target itself was reached by the testcases of a fuzz test, and not its end.
 func (c *codePanel) returnsEarly(t *fuzzTest) bool {
 	s, _, err := t.dir.Snapshot(nil)
 	if err != nil {
@@ -66,8 +66,8 @@ func (c *codePanel) returnsEarly(t *fuzzTest) bool {
 	return onlyTarget(c.blocksOf(t), countersOf(t, s.Entries), "."+t.target.Name+".func")
 }
 
-// onlyTarget reports whether all blocks that were reached are of functions with target in their names, such as ".FuzzX.func", and not all
-// blocks of these were reached.
+// onlyTarget reports whether all blocks that were reached are of functions with target in their names, such as ".FuzzX.func", and the last
+// block of these was not: it stands for what comes behind a guard. A target that ends in a check has a block behind that too.
 func onlyTarget(known []blocks.Block, reached corpus.EdgeSet, target string) bool {
 	missed := false
 	for i, b := range known {
@@ -76,7 +76,9 @@ func onlyTarget(known []blocks.Block, reached corpus.EdgeSet, target string) boo
 		if was && !own {
 			return false
 		}
-		missed = missed || own && !was
+		if own {
+			missed = !was
+		}
 	}
 	return missed && len(reached) > 0
 }
