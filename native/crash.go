@@ -30,6 +30,7 @@ type Crash struct {
 	Report  string         // the report of a sanitizer, or the program's standard error
 	Trace   uint64         // hash of the edges reached, if there is no stack; 0: unknown
 	within  string         // the instruction in the innermost function, if the line is unknown; "": unknown, or none
+	Forked  bool           // it was a process that the program had forked, and the program went on
 	Before  int            // inputs that the process had run before, if the input stands for several
 	Varies  bool           // the edges differ between runs of the input, so that Trace may differ too
 }
@@ -108,7 +109,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	}
 	c, r := &Crash{Report: strings.TrimSpace(text)}, &triage.Report{}
 	// A sanitizer exits if reporting the fault faults itself, for example if it cannot unwind the stack after a wild jump.
-	noted := d.Fault.Signal != 0 && d.Killed == proc.NotKilled && (d.Status.Signaled() || triage.Reported([]byte(text)))
+	noted := d.Fault.Signal != 0 && d.Killed == proc.NotKilled && (d.Status.Signaled() || d.Forked || triage.Reported([]byte(text)))
 	if end := (ending{d.Killed, d.Waited, d.Status}); !noted && end.explain(o, c, r, e.target.limit(), e.command.Memory) {
 		if o.Exit == teasel.ExitHang {
 			r.Stack = e.loop(d.Fault, s)
@@ -126,6 +127,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 		c.Report = strings.TrimSpace(reader(&e.symbols).Symbolise(text))
 	}
 	c.set(r)
+	c.Forked = d.Forked
 	o.Detail, o.Evidence = c.sentence(r), c
 }
 
@@ -233,6 +235,9 @@ func (c *Crash) sentence(r *triage.Report) string {
 	again := c.Rule != ruleExit && strings.HasPrefix(strings.ReplaceAll(c.Message, "-", " "), ruleTitle(c.Rule))
 	if c.Message != "" && !again {
 		fmt.Fprintf(&b, ": %s", c.Message)
+	}
+	if c.Forked {
+		b.WriteString("; it was in a process that the program has forked")
 	}
 	if c.Before > 0 {
 		fmt.Fprintf(&b, "; the process has run %d other inputs before, which this needs", c.Before)

@@ -6,7 +6,7 @@ import (
 
 // The constants of runtime/layout.h.
 const (
-	version       = 9
+	version       = 10
 	magic         = 0x6c65736165740a01
 	line          = 64
 	maxFrames     = 64
@@ -120,14 +120,14 @@ type control struct {
 
 // results is the beginning of the memory that the target can write, so that it may contain anything.
 type results struct {
-	cur                                     uint32
-	pid                                     int32
-	featuresUsed, operandsUsed              uint32
-	uncounted, unhooked, samples, leakCheck uint32
-	signal, code, access                    uint32
-	frameCount                              uint32
-	address, pc, sp                         uint64
-	frames                                  [maxFrames]uint64
+	cur                                             uint32
+	pid                                             int32
+	featuresUsed, operandsUsed                      uint32
+	uncounted, unhooked, samples, forked, leakCheck uint32
+	signal, code, access                            uint32
+	frameCount                                      uint32
+	address, pc, sp                                 uint64
+	frames                                          [maxFrames]uint64
 }
 
 // slot is one input of a batch.

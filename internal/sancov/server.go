@@ -150,6 +150,7 @@ type Death struct {
 	Fault  Fault       // zero: no fatal signal was handled
 	Stderr string      // the end of standard error, at most 64 KiB
 	Report string      // of a sanitizer; "": none
+	Forked bool        // a process that the target has forked has died of the fault, and the target itself has not
 	Waited bool        // the run timed out while it waited, and had used less processor time than the limit
 }
 
@@ -229,11 +230,13 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 	}
 	at := min(max(int(atomic.LoadUint32(&r.cur)), from), n-1)
 	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Waited: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: readTail(s.report, reportSize)}
+	forked := r.forked == uint32(s.nonce)|1
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)
-	} else if sig := syscall.Signal(r.signal); sig != 0 && (d.Status.Signaled() || d.Status.ExitStatus() > 0) { // a sanitizer that reports the signal may exit
+	} else if sig := syscall.Signal(r.signal); sig != 0 && (d.Status.Signaled() || d.Status.ExitStatus() > 0 || forked) { // a sanitizer that reports the signal may exit
 		d.Fault = r.fault()
 	}
+	d.Forked = forked && reason == proc.NotKilled && d.Status.Exited()
 	if reason == proc.Timeout {
 		d.Fault.Samples = int(min(r.samples, r.frameCount, maxSamples))
 	}

@@ -21,10 +21,13 @@ enum { FATAL = sizeof fatal / sizeof *fatal };
 
 static struct sigaction previous_handlers[FATAL];
 
+static int forked_faults(int signal, const siginfo_t *info);
+
 // crash_note records the first fatal signal of a batch.
 static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
 	if (segment_base && !SHARED.results->signal) SHARED.results->pid = getpid(); // the first of a server's processes that gets a signal
-	if (SHARED.results->signal || SHARED.results->pid != getpid()) return; // the abort of a sanitizer after its report, or a child of the target
+	int by_child = SHARED.results->pid != getpid(); // a process that the target has forked, which may end itself by a signal
+	if (SHARED.results->signal || (by_child && !forked_faults(signal, info))) return; // the former is the abort of a sanitizer after its report
 	SHARED.results->signal = (uint32_t)signal;
 	SHARED.results->code = (uint32_t)info->si_code;
 	SHARED.results->address = (uint64_t)(uintptr_t)info->si_addr;

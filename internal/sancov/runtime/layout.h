@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-	TEASEL_VERSION = 9,
+	TEASEL_VERSION = 10,
 	TEASEL_LINE = 64,         // counters that are scanned together
 	TEASEL_FRAMES = 64,       // frames of a stack that are kept
 	TEASEL_SAMPLES = 5,       // stacks sampled of a run that has timed out
@@ -115,6 +115,7 @@ struct results {
 	uint32_t uncounted; // counters of modules that were loaded after the start and for which there was no room
 	uint32_t unhooked; // calls of comparison hooks that were switched off
 	uint32_t samples;    // stacks sampled of the run in flight; the first as many frames are positions in the innermost common function
+	uint32_t forked;     // the mark of runtime/forked.h: a process that the target has forked in the run in flight has died of a fault
 	uint32_t leak_check; // 1: a check for leaks is in progress, whose time does not count as the run's
 
 	// The first fatal signal of the batch, if its handler could be run.

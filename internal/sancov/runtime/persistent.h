@@ -49,6 +49,7 @@ int teasel_loop_next(unsigned most) {
 	if (!loop.active) return !by_hand++;
 	exit_if_forked();
 	if (loop.running) {
+		end_if_forked_died();
 		loop_input_end();
 		if (most && loop.runs >= most) {
 			SHARED.state->judged = JUDGED_LOOP_ENDED;

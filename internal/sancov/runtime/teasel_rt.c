@@ -37,6 +37,7 @@
 #include "operands.h"
 #include "exception.h"
 #include "crash.h"
+#include "forked.h"
 #include "segment.h"
 #include "unhook.h"
 #include "input.h"
@@ -202,8 +203,8 @@ static void child_begin(pid_t server) {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != server) _exit(0);
 	handlers_install();
-	// A sanitizer closes the report file that another process has set, so that each child must set it again.
-	if (__sanitizer_set_report_fd) __sanitizer_set_report_fd((void *)(intptr_t)(SHARED.first_fd + FD_REPORT));
+	report_begin();
+	pthread_atfork(0, 0, forked_begin);
 }
 
 #include "respawn.h"
@@ -232,7 +233,7 @@ static uint32_t batch_begin(void) {
 	struct results *r = SHARED.results;
 	lseek(2, 0, SEEK_SET);
 	lseek(SHARED.first_fd + FD_REPORT, 0, SEEK_SET);
-	r->features_used = r->operands_used = r->signal = r->frame_count = r->samples = r->leak_check = 0;
+	r->features_used = r->operands_used = r->signal = r->frame_count = r->samples = r->forked = r->leak_check = 0;
 	uint32_t n = SHARED.control->count < SHARED.slot_count ? SHARED.control->count : SHARED.slot_count;
 	for (uint32_t i = SHARED.control->from; i < n; i++) {
 		struct outcome *o = SHARED.outcomes + i;
@@ -293,6 +294,7 @@ static inline __attribute__((always_inline)) void teasel_run(uint32_t i, int san
 	uint64_t began = ask & ASK_TRACE ? cpu_used() : 0;
 	o->rejected = gap_run(gap, teasel_harness, in, s->length) == -1;
 	exit_if_forked();
+	end_if_forked_died();
 	if (ask & ASK_TRACE) o->cpu = cpu_used() - began;
 	int suspected = !(ask & ASK_NO_LEAKS) && leaks_suspected();
 	if (ask & ASK_OPERANDS) record_end(o);
@@ -450,7 +452,7 @@ static void program_serve(void) {
 				lseek(2, 0, SEEK_SET);
 				if (!input_write(SHARED.slots + i)) _exit(1);
 				SHARED.state->judged = JUDGED_NOT;
-				SHARED.state->leaked = 0;
+				SHARED.state->leaked = SHARED.results->forked = 0;
 				pid_t p = child();
 				if (p < 0) _exit(1);
 				if (p == 0) {
@@ -459,7 +461,7 @@ static void program_serve(void) {
 				}
 				struct rusage used = {0};
 				SHARED.outcomes[i].status = status = child_wait(p, &used);
-				if (WIFSIGNALED(status) || SHARED.state->leaked) answer = STATUS_DEAD;
+				if (WIFSIGNALED(status) || SHARED.state->leaked || forked_has_died()) answer = STATUS_DEAD;
 				else if (SHARED.state->judged) continue;
 				else if (shared_begin()) i--; // run it again with shared counters
 				else program_judge_ended(i, &used);
