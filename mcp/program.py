@@ -45,6 +45,33 @@ def capture(step, pointer):
     return value
 
 
+def change_last(text):
+    """Return the text with another one in the place of its last ASCII letter or digit."""
+    for i in range(len(text) - 1, -1, -1):
+        for letters in ("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"):
+            if text[i] in letters:
+                return text[:i] + letters[(letters.index(text[i]) + 1) % len(letters)] + text[i + 1 :]
+    return text
+
+
+def altered(text):
+    """Return a text that says something else: of base64 that holds a text, that one is changed."""
+    first = text.split(".")[0]
+    for padding in ("", "=" * (-len(first) % 4)):
+        for alphabet in (b"+/", b"-_"):
+            try:
+                inner = base64.b64decode(first + padding, alphabet, True).decode()
+            except ValueError:
+                continue
+            changed = change_last(inner)
+            if inner.isprintable() and changed != inner:
+                code = base64.b64encode(changed.encode(), alphabet).decode()
+                return (code.rstrip("=") if padding else code) + text[len(first) :]
+    half = (len(first) + 1) // 2
+    changed = change_last(text[:half])
+    return changed + text[half:] if changed != text[:half] else change_last(text)
+
+
 def head_of(step, name):
     """Return what the response to a step has in its head; Last-Event-ID is the id of its first event."""
     return (heads.get(step) or {}).get(name.lower(), "")
@@ -89,20 +116,23 @@ def expand(step, line):
     line = re.sub(rb'"@\{fill:([^}]*)\}"', form, line)
 
     def part(m):
+        if m.group(1) == b"altered":
+            value = capture("asked", m.group(2).decode())
+            return None if value is None else altered(value if isinstance(value, str) else json.dumps(value))
         return capture("asked" if m.group(1) == b"asked" else int(m.group(1)), m.group(2).decode())
 
     def whole(m):
         value = part(m)
         return json.dumps("" if value is None else value).encode()
 
-    line = re.sub(rb'"@\{(\d+|asked):([^}"]*)\}"', whole, line)
+    line = re.sub(rb'"@\{(\d+|asked|altered):([^}"]*)\}"', whole, line)
 
     def inside(m):
         value = part(m)
         text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
         return json.dumps(text)[1:-1].encode()
 
-    line = re.sub(rb"@\{(\d+|asked):([^}]*)\}", inside, line)
+    line = re.sub(rb"@\{(\d+|asked|altered):([^}]*)\}", inside, line)
     try:
         message = json.loads(line)
         if isinstance(message, dict) and "id" in message:

@@ -36,7 +36,7 @@ func TestPython(t *testing.T) {
 			{"send":{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"book_table"}}}]}`,
 			[]string{`"text": "teasel"`, `Summary: teasel`, `"content":{"guests": 99, "name": 99}`, "the server ended with status 2"}},
 		{"results that ask", mcp.Program{Command: []string{asking, "-stateless"}, Stateless: true}, `{"teasel-script":1,"steps":[
-			{"asked":"input_required","text":"\"@{asked:/requestState}a\""},
+			{"asked":"input_required","text":"\"@{altered:/requestState}\""},
 			{"send":{"jsonrpc":"2.0","id":"@id","method":"tools/call","params":{"name":"pay_bill","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}}}]}`,
 			[]string{`"inputResponses": {"guests": {"action": "accept"`, `For 1.`}},
 		{"HTTP", mcp.Program{Command: []string{overHTTP, "-port", "{port}"}, URL: plantedURL}, `{"teasel-script":1,"steps":[

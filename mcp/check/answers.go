@@ -108,6 +108,7 @@ var Results = map[string][]string{
 	},
 	session.InputRequired: { // the request's state
 		`"@{asked:/requestState}"`,
+		`"@{altered:/requestState}"`,
 		`"@{asked:/requestState}a"`,
 		`"a@{asked:/requestState}"`,
 		`""`,

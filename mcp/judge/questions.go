@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -70,7 +71,8 @@ func (j *judge) inputRequired(s *script.Sent, r *script.Received) {
 	}
 }
 
-// requestState judges a request that was carried out although its state is none that the server has given.
+// requestState judges a request that was carried out although its state is none that the server has given. One with something before or
+// behind what was given is no reason: readers of base64 pass over that.
 func (j *judge) requestState(s *script.Sent, r *script.Received) {
 	sent := s.Message.Params.Get("requestState")
 	kind, _ := r.Message.Result.Get("resultType").Str()
@@ -83,7 +85,7 @@ func (j *judge) requestState(s *script.Sent, r *script.Received) {
 		if state == nil || j.t.Received[i].At >= r.At {
 			continue
 		}
-		if given++; state.Equal(sent) {
+		if given++; strings.Contains(script.ValueText(sent), script.ValueText(state)) {
 			return
 		}
 	}

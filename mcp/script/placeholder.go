@@ -24,11 +24,13 @@ type Expansion struct {
 const freshID = `@id"`
 
 // The placeholders for what the server has asked: `"@asked"`, quotes included, is the id of its request, "@{asked:/pointer}" a part of
-// what it wants to know, and "@{fill:VALUE}" its form with that value, as JSON, in each field.
+// what it wants to know, "@{altered:/pointer}" a text there with another letter or digit in it, and "@{fill:VALUE}" its form with that value,
+// as JSON, in each field.
 const (
-	askedID   = `@asked"`
-	askedPart = "@{asked:"
-	askedForm = "@{fill:"
+	askedID      = `@asked"`
+	askedPart    = "@{asked:"
+	askedAltered = "@{altered:"
+	askedForm    = "@{fill:"
 )
 
 // A Question is what a server asks of a client.
@@ -102,6 +104,12 @@ func (x *Expansion) appendAsked(dst, line []byte, i int) (out, rest []byte, ok b
 		return dst, line, false
 	case bytes.HasPrefix(line[i:], []byte(askedPart)):
 		dst, line = appendValue(dst, line, i, end+1, x.part(x.question().Body, line[i+len(askedPart):end]))
+	case bytes.HasPrefix(line[i:], []byte(askedAltered)):
+		v := x.part(x.question().Body, line[i+len(askedAltered):end])
+		if v != nil {
+			v = mutate.NewString(altered(ValueText(v)))
+		}
+		dst, line = appendValue(dst, line, i, end+1, v)
 	case bytes.HasPrefix(line[i:], []byte(askedForm)):
 		dst, line = appendValue(dst, line, i, end+1, x.filled(unquote(line[i+len(askedForm):end])))
 	default:
