@@ -140,7 +140,7 @@ func commandNeeds(args []string, dir string) (paths []string) {
 		paths = append(paths, needed(arg, dir, i == 0)...)
 	}
 	for name, depth := "", 0; len(args) > 0 && depth < 5; depth++ { // the kernel follows no more
-		if name = interpreter(cmp.Or(name, args[0]), dir); name == "" {
+		if name = Interpreter(cmp.Or(name, args[0]), dir); name == "" {
 			break
 		}
 		paths = append(paths, needed(name, dir, true)...)
@@ -148,8 +148,8 @@ func commandNeeds(args []string, dir string) (paths []string) {
 	return paths
 }
 
-// interpreter returns the program that the first line of a script names, or "".
-func interpreter(script, dir string) string {
+// Interpreter returns the program that the first line of a script names, behind env or not; "": it names none.
+func Interpreter(script, dir string) string {
 	if !strings.Contains(script, "/") {
 		script = lookPath(script)
 	} else if !filepath.IsAbs(script) {

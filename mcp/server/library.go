@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/teaselfuzz/teasel/internal/isolation"
 )
 
 // The libraries that servers are built on, by the names of their packages.
@@ -56,8 +58,10 @@ func Library(command []string, dir string) string {
 			return found
 		}
 		interpreter := program
-		if first, _, _ := strings.Cut(string(text[:min(len(text), 256)]), "\n"); strings.HasPrefix(first, "#!/") {
-			interpreter = strings.Fields(first[2:])[0]
+		if !isPython(program) {
+			if interpreter, err = exec.LookPath(isolation.Interpreter(real, dir)); err != nil {
+				continue
+			}
 		}
 		if found := pythonLibrary(interpreter, filepath.Dir(real), text); found != "" {
 			return found
@@ -180,9 +184,11 @@ func modules(text []byte) (names []string) {
 	return names
 }
 
+func isPython(program string) bool { return strings.HasPrefix(filepath.Base(program), "python") }
+
 // sitePackages returns where a Python interpreter has its packages; nil: it is none.
 func sitePackages(interpreter string) (places []string) {
-	if !strings.HasPrefix(filepath.Base(interpreter), "python") {
+	if !isPython(interpreter) {
 		return nil
 	}
 	prefix := filepath.Dir(filepath.Dir(interpreter)) // not where a link leads: that is how a virtual environment is recognised

@@ -24,6 +24,7 @@ func TestLibrary(t *testing.T) {
 		"venv/lib/python3.12/site-packages/watch/cli.py":          "from watch.server import run\n",
 		"venv/lib/python3.12/site-packages/watch/server/tools.py": "from mcp.server import Server\n",
 		"venv/bin/watch": "#!" + root + "/venv/bin/python3\nfrom watch.cli import main\nmain()\n",
+		"ticker":         "#!/usr/bin/env python3\nimport mcp\n",
 		"desk.py":        "def main():\n    import mcp\n",
 		"toy.py":         "import json, sys\n# an mcp server\n",
 	} {
@@ -35,6 +36,7 @@ func TestLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Setenv("PATH", filepath.Join(root, "venv/bin")+":"+os.Getenv("PATH"))
 	python := filepath.Join(root, "venv/bin/python3")
 	sh, _ := filepath.Abs("/bin/sh")
 	for _, tt := range []struct {
@@ -46,6 +48,9 @@ func TestLibrary(t *testing.T) {
 		{[]string{sh, filepath.Join(root, "node/plain.mjs")}, "@modelcontextprotocol/sdk 1.2.3"},
 		{[]string{sh, filepath.Join(root, "node/own/index.js")}, ""},
 		{[]string{python, filepath.Join(root, "desk.py")}, "mcp 1.9.4"},
+		{[]string{python, "ticker"}, "mcp 1.9.4"},
+		{[]string{filepath.Join(root, "ticker")}, "mcp 1.9.4"},
+		{[]string{sh, "ticker"}, "mcp 1.9.4"},
 		{[]string{python, "-m", "clock"}, "mcp 1.9.4"},
 		{[]string{filepath.Join(root, "venv/bin/clock")}, "mcp 1.9.4"},
 		{[]string{filepath.Join(root, "venv/bin/watch")}, "mcp 1.9.4"},
