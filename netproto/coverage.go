@@ -130,7 +130,7 @@ func mapSize(ctx context.Context, path, user string) (int, error) {
 		return 0, err
 	}
 	c := exec.CommandContext(ctx, path)
-	c.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
+	c.SysProcAttr, c.WaitDelay = &syscall.SysProcAttr{Credential: credential}, time.Second
 	c.Env = append(os.Environ(), dumpSize+"=1", "ASAN_OPTIONS=detect_leaks=0")
 	out, err := c.Output()
 	if errors.Is(err, os.ErrPermission) {

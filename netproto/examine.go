@@ -73,7 +73,7 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	if err := e.checkHealth(ctx, o); err != nil || o.Evidence != nil || e.server == nil {
 		return err
 	}
-	return e.repeat(ctx, in, o)
+	return e.repeat(ctx, in, o, o.Ask.Full || confirming)
 }
 
 // allowance is how many repetitions there may have been where nothing is being confirmed. Each dialogue may show a leak that is known: then
@@ -96,8 +96,8 @@ func (e *executor) examinationDue() bool {
 
 // repeat holds the dialogue many times and looks what the server holds after each part of them. Caches and pools fill up, a
 // leak goes on: it has to grow in each part, and to more than a sanitizer holds back of what was freed. A server may keep what
-// it is sent, so that growth has to be more than that.
-func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+// it is sent, so that growth has to be more than that. Where full is true the server has the whole time limit each time.
+func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, full bool) error {
 	keep := e.target.Keep
 	e.target.Keep = false // what belongs to a connection goes with it
 	defer func() { e.target.Keep = keep }()
@@ -109,7 +109,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 	before, times := first, 0
 	for part := firstPart; times < repetitions; times, part = times+part, max(part, times) {
 		for i := range part {
-			var again teasel.Observation
+			again := teasel.Observation{Ask: teasel.Ask{Full: full}}
 			o.Runs++
 			e.repeated++
 			if err := e.hold(ctx, in, &again); err != nil {
@@ -152,7 +152,7 @@ func settled(more uint64, times int) bool {
 // inRepetition makes the end of a repetition that of the dialogue. Its finding is another one than if the dialogue had shown it at
 // once, so that it does not count as a reproduction of that: what comes by chance once in a hundred times is sure to come in many.
 func (e *executor) inRepetition(o, again *teasel.Observation, times int) {
-	o.Exit, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Expensive, again.Detail, again.Evidence
+	o.Exit, o.Short, o.Expensive, o.Detail, o.Evidence = again.Exit, again.Short, again.Expensive, again.Detail, again.Evidence
 	e.evidence.Repeated = times
 	if fs := judge.Detect(o); len(fs) > 0 {
 		o.Detail = fs[0].Message

@@ -181,8 +181,8 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 		}
 	}
 	err := e.record(o, func() error { return e.hold(ctx, in, o) })
-	e.noteAnswer()
-	if err == nil && o.Exit <= teasel.ExitRejected {
+	if err == nil && o.Exit <= teasel.ExitRejected { // one that the server has not survived is not the client that is served
+		e.noteAnswer()
 		err = e.examine(ctx, in, o)
 	}
 	if err != nil || o.Exit > teasel.ExitRejected {

@@ -227,7 +227,7 @@ func (e *executor) tryBootstrap(ctx context.Context) error {
 			return err
 		}
 	}
-	t := talk{e: e, in: &dialogue.Dialogue{}, limit: e.target.Timeout}
+	t := talk{e: e, in: &dialogue.Dialogue{}, limit: e.target.Timeout, work: e.target.Timeout}
 	if err := errors.Join(t.run(ctx), e.hangUp()); err != nil {
 		return err
 	}

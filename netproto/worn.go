@@ -58,8 +58,10 @@ func (e *executor) checkWorn(ctx context.Context, o *teasel.Observation) error {
 func (e *executor) wearOut(ctx context.Context, how ending, times int) (after wear.Amount, err error) {
 	evidence, reached, packed, past := e.evidence, e.responses, e.packed, e.past
 	e.evidence, e.written, e.responses, e.packed, e.past = judge.Evidence{}, nil, responses{}, nil, history.Ring{}
+	keep := e.target.Keep
+	e.target.Keep = false // the server may count connections
 	defer func() {
-		e.evidence, e.responses, e.packed, e.past, e.down = evidence, reached, packed, past, true
+		e.evidence, e.responses, e.packed, e.past, e.down, e.target.Keep = evidence, reached, packed, past, true, keep
 	}()
 	if err := e.seekServed(ctx); err != nil || e.served.in == nil {
 		return after, err

@@ -430,9 +430,7 @@ func dup(f *os.File) (fd int, err error) {
 		return -1, err
 	}
 	controlErr := conn.Control(func(from uintptr) {
-		if fd, err = syscall.Dup(int(from)); err == nil {
-			syscall.CloseOnExec(fd)
-		}
+		fd, err = unix.FcntlInt(from, unix.F_DUPFD_CLOEXEC, 0) // at once: another server may be started meanwhile
 	})
 	return fd, errors.Join(err, controlErr)
 }
