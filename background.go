@@ -92,6 +92,9 @@ func (b *background[T]) add(j *job[T]) bool {
 	}
 	b.open++
 	b.inbox = append(b.inbox, j)
+	if j.severe() && !b.minimizeOnly { // the time that it is given does not wait for the step that is taken now
+		b.severe.Store(true)
+	}
 	b.arrived.Signal()
 	return true
 }

@@ -208,13 +208,13 @@ const memoryChecks = 3
 // tick reports progress about once a second until all workers have ended, checks our memory, and pulls inputs from the source. When the
 // campaign is over, it cancels what workers still execute, for a target may take as long as it likes; where runs are counted, the clock ends
 // nothing.
-func (c *Campaign[T]) tick(ctx context.Context, end <-chan struct{}, h *Hub, e *ending, cancel context.CancelFunc) error {
+func (c *Campaign[T]) tick(ctx context.Context, end <-chan struct{}, h *Hub, e *ending, cancel context.CancelFunc) (failed error) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for over, ended := 0, false; ; {
 		select {
 		case <-end:
-			return nil
+			return failed
 		case <-t.C:
 		}
 		if ended && c.Runs == 0 {
@@ -230,21 +230,22 @@ func (c *Campaign[T]) tick(ctx context.Context, end <-chan struct{}, h *Hub, e *
 			debug.FreeOSMemory()
 		}
 		if err := errors.Join(h.Progress(m), e.note(ctx, h, c.jobsEnd(ctx))); err != nil {
-			return err
+			h.Stop("failed") // and what workers execute has to be cancelled still
+			failed = cmp.Or(failed, err)
 		}
-		if c.Source == nil || ctx.Err() != nil || !h.needsSeeds() {
+		if failed != nil || c.Source == nil || ctx.Err() != nil || !h.needsSeeds() {
 			continue
 		}
 		s, err := c.Source.Pull(ctx)
 		if err != nil && ctx.Err() != nil {
-			return nil
+			continue
 		}
 		if err == nil {
 			err = h.Take(s)
 		}
 		if err != nil {
 			h.Stop("failed")
-			return fmt.Errorf("pulling from the source: %w", err)
+			failed = fmt.Errorf("pulling from the source: %w", err)
 		}
 	}
 }

@@ -63,7 +63,11 @@ func (c *Campaign) run(ctx context.Context, h *teasel.Hub) error {
 	beside, stop := context.WithCancel(ctx)
 	var workers, others sync.WaitGroup
 	errands := make(chan teasel.Errand, errandsHeld)
-	others.Go(func() { errs[n] = c.tick(beside, h, errands) })
+	others.Go(func() {
+		if errs[n] = c.tick(beside, h, errands); errs[n] != nil {
+			h.Stop("failed")
+		}
+	})
 	others.Go(func() {
 		if errs[n+1] = c.confirm(beside, h, n, errands); errs[n+1] != nil {
 			h.Stop("failed")
