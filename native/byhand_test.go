@@ -52,6 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 	if (n && d[0] == 'o') { volatile uint8_t *p = malloc(n); p[n] = 1; free((void *)p); }
 	if (n && d[0] == 'e') exit(0);
 	if (n && d[0] == 'h') for (;;) sleep(1);
+	if (n && d[0] == 'm') for (int i = 0; i < 300; i++) {
+		volatile uint8_t *p = malloc(1 << 20);
+		for (int k = 0; p && k < 1 << 20; k += 4096) p[k] = 1;
+		usleep(5000);
+	}
 	return 0;
 }`
 	dir := t.TempDir()
@@ -80,6 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
 		{"another status", bin, []string{file("fault", "s"), "-error_exitcode=5"}, 5, "deadly signal"},
 		{"exit", bin, []string{file("exit", "e")}, 77, "ERROR: libFuzzer: fuzz target exited"},
 		{"timeout", bin, []string{"-timeout=1", file("hang", "h")}, 70, "ERROR: libFuzzer: timeout after 1 seconds"},
+		{"memory", bin, []string{"-rss_limit_mb=100", file("memory", "m")}, 71, "ERROR: libFuzzer: out-of-memory (used: "},
+		{"memory that is allowed", bin, []string{file("memory", "m")}, 0, "ran 1\nExecuted "},
 		{"sanitizer", asan, []string{file("overflow", "over")}, 1, "heap-buffer-overflow"},
 		{"no teasel", bin, nil, 1, "hint: put teasel into PATH"},
 		{"a directory", bin, []string{"-runs=1", dir}, 1, "fuzzing needs teasel, and teasel cannot be run"},

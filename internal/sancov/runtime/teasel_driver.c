@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -134,6 +135,30 @@ static void teasel_on_allocation(const volatile void *p, size_t size) {
 
 static void on_free(const volatile void *p) { (void)p; }
 
+// watch_memory ends the program when a run holds more than it may, which may come of many small allocations.
+static void *watch_memory(void *unused) {
+	(void)unused;
+	for (;;) {
+		long all, resident = 0;
+		FILE *f = fopen("/proc/self/statm", "r");
+		if (f) {
+			if (fscanf(f, "%ld %ld", &all, &resident) != 2) resident = 0;
+			fclose(f);
+		}
+		long used = resident * (sysconf(_SC_PAGESIZE) >> 10) >> 10;
+		if (running && used > flags.rss) {
+			char what[96];
+			running = 0;
+			snprintf(what, sizeof what, "out-of-memory (used: %ldMb; limit: %ldMb)", used, flags.rss);
+			report_error(what);
+			profile_save();
+			_exit(EXIT_MEMORY);
+		}
+		usleep(100000);
+	}
+	return 0;
+}
+
 static void on_exit_inside(void) {
 	if (!running) return;
 	report_error("fuzz target exited");
@@ -154,6 +179,8 @@ static void handlers_install(void) {
 	if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(profile_save);
 	if (__sanitizer_install_malloc_and_free_hooks) __sanitizer_install_malloc_and_free_hooks(teasel_on_allocation, on_free);
 	atexit(on_exit_inside);
+	pthread_t watch;
+	if (flags.rss > 0 && !pthread_create(&watch, 0, watch_memory, 0)) pthread_detach(watch);
 }
 
 // load returns a copy of a file in memory of its exact size, for a sanitizer to see its end.

@@ -105,7 +105,7 @@ func byHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 			}
 		}
 	case t.Harness:
-		line += " " + plain.Quote(input)
+		line += t.memoryFlags(f) + " " + plain.Quote(input)
 	default:
 		line += " < " + plain.Quote(input)
 	}
@@ -113,6 +113,20 @@ func byHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 		return fmt.Sprintf("(cd %s && %s)", plain.Quote(t.Dir), line)
 	}
 	return line
+}
+
+// memoryFlags returns the flags that a harness needs by hand for a finding of its memory: the limits that it has there are others.
+func (t *Target) memoryFlags(f *teasel.Finding) (flags string) {
+	if f.Rule != native.MemoryRule {
+		return ""
+	}
+	if t.Memory > 0 {
+		flags += fmt.Sprintf(" -rss_limit_mb=%d", t.Memory>>20)
+	}
+	if t.Malloc > 0 {
+		flags += fmt.Sprintf(" -malloc_limit_mb=%d", t.Malloc>>20)
+	}
+	return flags
 }
 
 // assignments returns variables as a shell takes them before a command.
