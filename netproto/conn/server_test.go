@@ -154,6 +154,25 @@ func talk(t *testing.T, s *Server, c *Connection, message string) (string, State
 	return string(answer), state
 }
 
+// An answer that is written in small pieces is heard to its end, though the kernel of the server keeps one back until we have acknowledged the
+// piece before.
+func TestPieces(t *testing.T) {
+	s, err := open(t, "lines", "127.0.0.1:{port}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Connect(context.Background(), time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for n := range 50 {
+		if answer, _ := talk(t, s, c, "pieces\n"); answer != "PIECES\n" {
+			t.Fatalf("the answer to message %d is %q", n, answer)
+		}
+	}
+}
+
 func TestConversations(t *testing.T) {
 	for mode, address := range map[string]string{"lines": "127.0.0.1:{port}", "udp": "udp://127.0.0.1:{port}", "unix": "unix:{socket}", "stdio": "stdio", "tls": "tls://127.0.0.1:{port}"} {
 		t.Run(mode, func(t *testing.T) {

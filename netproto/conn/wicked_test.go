@@ -155,6 +155,11 @@ func converse(r reader, w writer) {
 			return
 		case "bye":
 			return
+		case "pieces":
+			_ = w.(*net.TCPConn).SetNoDelay(false) // as in other languages
+			for _, piece := range []string{"PIE", "CES", "\n"} {
+				_, _ = w.Write([]byte(piece))
+			}
 		case "half":
 			_, _ = w.Write([]byte("HAL"))
 		case "flood":
