@@ -53,6 +53,8 @@ type executor struct {
 	clean       bool       // the server has had no dialogue since then
 	down        bool       // it has to be started before the next dialogue
 	once        bool       // it has one conversation and ends, see once.go
+	serial      bool       // it has one conversation at a time
+	abreast     bool       // it has answered a client while it had another one
 	baseline    conn.Usage // of the server when it was started, or looked at last
 	firstFiles  int        // open files of the server when it was started
 	nextCount   uint64     // of its dialogues, before which they are counted again
@@ -171,8 +173,8 @@ func (e *executor) Exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 }
 
 func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
-	if e.once && in.Clients() > 1 {
-		o.Exit, o.Features, o.Detail = teasel.ExitRejected, o.Features[:0], "the server has one conversation, and a second client would wait in vain"
+	if (e.once || e.serial) && in.Clients() > 1 {
+		o.Exit, o.Features, o.Detail = teasel.ExitRejected, o.Features[:0], "the server has one conversation at a time, and a second client would wait in vain"
 		return nil
 	}
 	if e.crowded() || e.down || e.target.Restart > 0 && e.dialogues >= e.target.Restart {

@@ -3,6 +3,7 @@ package netproto
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -45,6 +46,40 @@ func oneConversation(t *testing.T, e *executor, group string) {
 	}
 	if group == "" && len(fs) > 0 || group != "" && (len(fs) != 1 || fs[0].Rule != judge.RuleExit || fs[0].Group != group) {
 		t.Fatalf("after exit: %+v", fs)
+	}
+}
+
+// A server over TLS that has one client after the other is not blamed for a second one that waits; dialogues of several are left out then.
+func TestOneClientAtATime(t *testing.T) {
+	const script = `import socket, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[2], sys.argv[3])
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=16)
+while True:
+    c, _ = s.accept()
+    try:
+        c = context.wrap_socket(c, server_side=True)
+        while line := c.recv(4096):
+            c.sendall(line)
+    except OSError:
+        pass
+    c.close()
+`
+	key, certificate := selfSigned(t)
+	e := open(t, Target{Address: "tls://127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}", certificate, key}, User: currentUser(t), Timeout: 200 * time.Millisecond})
+	two := dialogue.Raw([]byte("first"), []byte("second"))
+	two.Messages[1].Client = 1
+	for range 2 {
+		o := teasel.Observation{Ask: teasel.Ask{Full: true}}
+		if err := e.Exec(t.Context(), two, &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Exit != teasel.ExitRejected || o.Evidence != nil {
+			t.Errorf("exit %v, %s", o.Exit, o.Detail)
+		}
+		if got := answersOf(t, e, "hello"); string(got) != "hello" {
+			t.Errorf("then it answers %q", got)
+		}
 	}
 }
 

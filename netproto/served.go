@@ -75,7 +75,7 @@ func (e *executor) seekServed(ctx context.Context) error {
 
 // servesClients reports whether clients of the server can be served one after the other, on connections of their own.
 func (e *executor) servesClients() bool {
-	return e.server == nil || e.address.Network != conn.Stdio && !e.once && !e.datagrams
+	return e.server == nil || e.address.Network != conn.Stdio && !e.once
 }
 
 // checkServed looks whether a fresh client is served after a dialogue, if something is to be confirmed or nobody was answered lately. The
@@ -83,12 +83,22 @@ func (e *executor) servesClients() bool {
 func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confirming bool) error {
 	s := &e.served
 	s.due = max(s.due, silentDialogues)
-	if s.in == nil || !e.servesClients() || e.thorough == 0 && s.silent < s.due {
+	if !e.servesClients() || e.thorough == 0 && s.silent < s.due {
+		return nil
+	}
+	if s.in == nil && (s.sought || e.server == nil) {
 		return nil
 	}
 	evidence, reached, packed := e.evidence, e.responses, e.packed
 	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
 	defer func() { e.evidence, e.responses, e.packed = evidence, reached, packed }()
+	if s.in == nil { // the first dialogue may have silenced the server: a fresh one shows whom it serves, for the next time
+		s.silent = 0
+		if err := e.renew(ctx); err != nil {
+			return err
+		}
+		return e.seekServed(ctx)
+	}
 	ok, err := e.serves(ctx)
 	if err == nil && !ok { // one that takes a client at a time may still serve those that have gone
 		select {

@@ -52,6 +52,31 @@ func TestNobodyIsAnswered(t *testing.T) {
 	}
 }
 
+// A server over UDP that answers nobody after its first datagram is found by the next ones, and one that goes on is not.
+func TestNobodyIsAnsweredOverUDP(t *testing.T) {
+	const script = `import socket, sys, threading
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("127.0.0.1", int(sys.argv[1])))
+lock = threading.Lock()
+while True:
+    data, client = s.recvfrom(4096)
+    lock.acquire()
+    if data == b"lock" and sys.argv[2] == "bad":
+        continue
+    lock.release()
+    s.sendto(b"ok", client)
+`
+	for mode, found := range map[string]bool{"bad": true, "clean": false} {
+		seeds := []*dialogue.Dialogue{dialogue.Raw([]byte("lock")), dialogue.Raw([]byte("hello"))}
+		c := Campaign(Target{Address: "udp://127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}", mode}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
+		c.Seeds, c.Runs, c.Seed = seeds, 400, 1
+		s := run(t, c)
+		if got := len(s.Findings) == 1 && s.Findings[0].Rule == judge.RuleUnanswered && s.Findings[0].Confirmed(); got != found || len(s.Findings) > 1 || !found && len(s.Unconfirmed) > 0 {
+			t.Errorf("%s: findings%s, unconfirmed%s", mode, brief(s.Findings), brief(s.Unconfirmed))
+		}
+	}
+}
+
 // A server that takes one client at a time, and a while for each, is not one that answers nobody: a fresh client waits for those that have
 // gone.
 func TestSlowServerAnswers(t *testing.T) {

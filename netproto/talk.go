@@ -194,8 +194,31 @@ func (t *talk) unreachable(ctx context.Context, cause error) error {
 	if err := t.rest(ctx); err != nil || t.over {
 		return err
 	}
+	if t.e.number > 0 && !t.e.abreast && late(cause) {
+		if err := t.tryAlone(ctx); err != nil || t.over {
+			return err
+		}
+	}
 	t.closed(cause.Error())
 	return nil
+}
+
+// tryAlone looks whether the server takes a connection once the other clients have gone. Then it has one conversation at a time, and the
+// dialogue cannot be held.
+func (t *talk) tryAlone(ctx context.Context) error {
+	e := t.e
+	if err := e.hangUpAll(); err != nil {
+		return err
+	}
+	if err := t.rest(ctx); err != nil || t.over {
+		return err
+	}
+	c, err := e.dial(ctx)
+	if err != nil {
+		return ctx.Err() // it takes nobody
+	}
+	e.serial, t.over, t.cut = true, true, true
+	return c.Close()
 }
 
 // closed blames the server for taking no connections any more.
@@ -361,6 +384,7 @@ func (t *talk) understand(i int) {
 	data := e.buffer
 	e.buffer = e.buffer[:0] // the data is good until something is received
 	turn := judge.Turn{Received: e.keepText(data)}
+	e.abreast = e.abreast || e.number > 0 && len(data) > 0
 	if i >= 0 && len(data) > 0 {
 		e.target.Answers.add(data)
 	}

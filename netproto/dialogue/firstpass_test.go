@@ -36,3 +36,32 @@ seeds:
 		}
 	}
 }
+
+// Each field is empty, or its length lies by one, in a message that is as the seed has it otherwise.
+func TestEmptyFieldsAndLyingLengths(t *testing.T) {
+	m, err := model.Parse([]byte(`teasel-model: 1
+messages:
+  m:
+    seq:
+      - {id: length, type: u1}
+      - {id: name, type: str, size: length}
+      - {id: value, type: str, size-eos: true}
+seeds:
+  one: ["\x03key=1"]
+`), "m.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	mutator := &Mutator{Model: m}
+	for k := range mutator.FirstPassSize() {
+		if d, _ := mutator.FirstPass(k); len(d.Messages) == 1 {
+			sent = append(sent, string(d.Messages[0].Data))
+		}
+	}
+	for _, want := range []string{"\x00=1", "\x03key", "\x02key=1", "\x04key=1"} {
+		if !slices.Contains(sent, want) {
+			t.Errorf("it has no %q: %q", want, sent)
+		}
+	}
+}
