@@ -72,7 +72,7 @@ func runs() map[string]*Run {
 		Version: "0.1.0-dev.3+a", Kind: "net", Target: "./a b 'c' $(d) é", Dir: "out dir/it's", Source: "teasel.toml",
 		Skipped: []Skip{{Subject: "a\x1b[31m", Reason: "]]>\x00\xff\ufffe\u202e"}}, Blocked: []string{"b\n\nc"},
 		Rules: []teasel.Rule{{ID: "net/crash", Severity: teasel.High, Title: "T\x07", Help: strings.Repeat("é<script>[x](http://y)`", 100)}},
-		Summary: teasel.Summary{Stats: teasel.Stats{Elapsed: 61*time.Minute + time.Second/3, Executions: 3}, Findings: []teasel.Finding{
+		Summary: teasel.Summary{Stats: teasel.Stats{Elapsed: 61*time.Minute + time.Second/3, Executions: 3, Messages: 36603}, Findings: []teasel.Finding{
 			{Rule: "net/crash", Severity: teasel.High, Subject: "s\x1b[2J\r\n", Message: "[click](http://evil) ]]> \x00\xff\u202e{0}",
 				Detail: "]]>\x1b]0;title\x07\nsecond\n\n"}}},
 	}
@@ -242,6 +242,9 @@ func TestJSONFields(t *testing.T) {
 		}
 		if len(r.Summary.Stages) > 0 {
 			want++
+		}
+		if r.Summary.Messages > 0 { // and those a second
+			want += 2
 		}
 		if r.History != nil { // tables, and features of the last minute
 			want += 2

@@ -29,6 +29,21 @@ func TestRestart(t *testing.T) {
 				t.Errorf("blocked for %v, retry %t: %v", c.blocked, c.retry, err)
 			}
 		}
+		var pauses []time.Duration
+		last := time.Now()
+		_ = Restart(t.Context(), func() error {
+			pauses = append(pauses, time.Since(last))
+			last = time.Now()
+			return locked
+		}, func(error) bool { return true })
+		if len(pauses) < 4 {
+			t.Fatalf("pauses %v", pauses)
+		}
+		for i, p := range pauses[2:] {
+			if p != 2*pauses[1+i] {
+				t.Errorf("the pauses do not grow: %v", pauses)
+			}
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began = time.Now()

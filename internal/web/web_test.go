@@ -31,7 +31,7 @@ func report(t *testing.T, r teasel.Reporter, events ...teasel.Event) {
 func progress(second int) teasel.Event {
 	n := uint64(second)
 	return teasel.Event{Kind: teasel.EventProgress, Workers: []teasel.WorkerState{{Number: 0, Executions: n * 600}, {Number: 1, Executions: n * 400}},
-		Stats: teasel.Stats{Elapsed: time.Duration(second) * time.Second, Executions: n * 1000, Corpus: 40 + 2*second, Features: 100 + 7*second - second*second/100, Findings: min(6, second/20), Workers: 2,
+		Stats: teasel.Stats{Elapsed: time.Duration(second) * time.Second, Executions: n * 1000, Messages: n * 4000, Corpus: 40 + 2*second, Features: 100 + 7*second - second*second/100, Findings: min(6, second/20), Workers: 2,
 			Memory: 80 << 20, Stability: 0.98, LastKept: time.Duration(second-1) * time.Second, LastFound: time.Duration(second/2) * time.Second,
 			Stages: []teasel.StageStats{{Name: "confirm", Executions: n * 20}, {Name: "havoc", Executions: n * 700, Kept: 2 * n}, {Name: "splice", Executions: n * 280, Kept: n / 2}}}}
 }
@@ -293,7 +293,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("in family %q: %q", family, text)
 		}
 	}
-	for _, want := range []string{"teasel_executions_total 120000\n", `teasel_findings{severity="critical"} 1` + "\n", `teasel_stage_kept_total{stage="havoc"} 240` + "\n",
+	for _, want := range []string{"teasel_executions_total 120000\n", "teasel_messages_total 480000\n", `teasel_findings{severity="critical"} 1` + "\n", `teasel_stage_kept_total{stage="havoc"} 240` + "\n",
 		`teasel_worker_executions_total{worker="1"} 48000` + "\n", "teasel_running 1\n",
 		`teasel_table{table="messages",name="hello \"x\"",figure="testcases"} 12` + "\n", `teasel_table{table="messages",name="quit",figure="testcases"} 0` + "\n", "teasel_features_last_minute "} {
 		if !bytes.Contains(Metrics(rec.Snapshot()), []byte(want)) {
