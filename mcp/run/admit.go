@@ -76,7 +76,7 @@ func (e *executor) record(t script.Topic) *record {
 
 // affords reports whether what a record is about may kill a server once more. It goes by counts, so that it is the same each time.
 func (e *executor) affords(r *record) bool {
-	return r.spent == 0 || (r.spent+deathPrice)*priceShare <= e.runs+firstTimes*priceShare*deathPrice
+	return (r.spent+deathPrice)*priceShare <= e.runs+firstTimes*priceShare*deathPrice
 }
 
 // affordsAll reports whether a talk may kill a server once more, whatever it is about.
@@ -92,7 +92,7 @@ func (e *executor) admit(k *talk) bool {
 	}
 	for i := range k.plan {
 		r := e.record(k.plan[i].topic)
-		if k.in.Check == "" && (!e.affords(r) || r.pending >= maxSlow) {
+		if k.in.Check == "" && (!e.affords(r) || r.pending >= e.target.window()) {
 			k.state = skipped
 			return false
 		}

@@ -176,7 +176,9 @@ func (e *executor) due(k *talk, patient bool) time.Duration {
 	return e.target.soon()
 }
 
-const soonShare = 5 // of the time limit: how long a server is given in an execution that will be repeated
+// soonShare is the part of the time limit that a server is given in an execution that will be repeated. With all of it, 20 s on the planted
+// server have 149 findings of three seeds, and not 163.
+const soonShare = 5
 
 // afterwards returns how long the server is watched when all was said and answered: it may end, if its input has ended; it may
 // die of what it has answered; it may send what it must not.

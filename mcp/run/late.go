@@ -14,7 +14,6 @@ import (
 // postponed: it runs in the background. All of them are in executor.late, and their state says which is which.
 
 const (
-	maxSlow = 16  // talks that are suspended at a time, of one topic
 	maxLate = 512 // that are postponed; mutated scripts that come later are not run
 	maxOver = 2   // that are handed out next, beside one that the background has: a huge line takes tens of megabytes, and a batch may last
 )

@@ -71,14 +71,14 @@ func TestSetAside(t *testing.T) {
 // A batch in which nothing is run, since as many calls of a tool wait as may, comes back when one of them is answered.
 func TestNothingToRun(t *testing.T) {
 	e := open(t, obedient(t))
-	slow := slices.Repeat([]script.Script{call("sleep", `{"ms":300}`)}, 2*maxSlow)
+	slow := slices.Repeat([]script.Script{call("sleep", `{"ms":300}`)}, 2*e.target.window())
 	for range 20 {
-		if executeBatch(t, e, slow...); len(e.in(suspended)) < maxSlow {
+		if executeBatch(t, e, slow...); len(e.in(suspended)) < e.target.window() {
 			continue
 		}
 		for i, o := range executeBatch(t, e, slow...) {
 			if o.Runs > 0 {
-				t.Fatalf("script %d was run, though %d wait", i, maxSlow)
+				t.Fatalf("script %d was run, though %d wait", i, e.target.window())
 			}
 		}
 		if _, ok := e.Late(t.Context(), &teasel.Observation{}); !ok {
@@ -86,7 +86,7 @@ func TestNothingToRun(t *testing.T) {
 		}
 		return
 	}
-	t.Errorf("%d are suspended, want %d", len(e.in(suspended)), maxSlow)
+	t.Errorf("%d are suspended, want %d", len(e.in(suspended)), e.target.window())
 }
 
 // A tool that takes 200 ms holds up nothing but itself.
@@ -171,7 +171,7 @@ func TestPendingIsBounded(t *testing.T) {
 			t.Errorf("script %d ended as %v", i, o.Exit)
 		}
 	}
-	if held == 0 || held != len(e.in(suspended)) || held > maxSlow+e.target.window() {
+	if held == 0 || held != len(e.in(suspended)) || held > 2*e.target.window() {
 		t.Errorf("%d are held, %d suspended", held, len(e.in(suspended)))
 	}
 }

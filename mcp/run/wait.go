@@ -34,7 +34,8 @@ type limit struct {
 func atMost(d time.Duration) limit { return limit{sleep: d, clock: d, work: d} }
 
 const (
-	// lookTime is how long nothing comes before we look at what the server does: it has mostly answered by then.
+	// lookTime is how long nothing comes before we look at what the server does: it has mostly answered by then. To look at once takes 8 %
+	// more of the processor for 20,000 executions on the planted server without its bugs.
 	lookTime = 50 * time.Microsecond
 	// patience is how many times the limit may pass on the clock while the server gets less processor time than that: the
 	// machine may be busy. Without it, at a load of 11 to 17, TestBulk took 2 of 12 long lines for a hang.
