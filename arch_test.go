@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -240,5 +241,27 @@ func TestDocumentsNameFilesThatExist(t *testing.T) {
 	}
 	if seen == 0 {
 		t.Error("no file is named anywhere")
+	}
+}
+
+// What ARCHITECTURE.md says stands in a file is declared there.
+func TestArchitectureNamesFunctionsThatExist(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	placed := regexp.MustCompile("`(?:\\w+\\.)?(\\w+)`(?: \\(|,\\s)([a-z_/]+\\.go)\\)")
+	found := placed.FindAllStringSubmatch(string(text), -1)
+	for _, m := range found {
+		declared := regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type )` + m[1] + `\b`)
+		if !slices.ContainsFunc([]string{"", "mcp", "fleet"}, func(dir string) bool {
+			code, err := os.ReadFile(filepath.Join(dir, m[2]))
+			return err == nil && declared.Match(code)
+		}) {
+			t.Errorf("%s is not declared in %s", m[1], m[2])
+		}
+	}
+	if len(found) < 30 {
+		t.Errorf("%d functions are named with their files", len(found))
 	}
 }

@@ -259,15 +259,10 @@ func (g *group) ended(ctx context.Context, f waitEnd, last []*talk) (todo []*tal
 	}
 	switch {
 	case worn > 0 && g.done == 0 && g.begun > 1: // all that it takes is less than what runs together, and would be the next time
-		for _, k := range slices.Concat(candidates, begun) {
-			k.again()
-			k.alone = true
-		}
+		again(slices.Concat(candidates, begun), true)
 		return g.todo, nil
 	case worn > 0 && g.begun > len(candidates), len(ended) > 0 && !g.again:
-		for _, k := range candidates {
-			k.again()
-		}
+		again(candidates, false)
 		todo, candidates, last = candidates, nil, nil
 	}
 	slices.SortStableFunc(candidates, func(a, b *talk) int { return cmp.Compare(a.firstLost().Place, b.firstLost().Place) })
@@ -303,6 +298,14 @@ func (g *group) ended(ctx context.Context, f waitEnd, last []*talk) (todo []*tal
 		todo = append(todo, k)
 	}
 	return append(todo, g.todo...), nil
+}
+
+// again makes talks as they were before their first line was sent.
+func again(talks []*talk, alone bool) {
+	for _, k := range talks {
+		k.again()
+		k.alone = k.alone || alone
+	}
 }
 
 // inFlight returns the talks in flight when the server has ended: those with a line that it has not answered, and the others.

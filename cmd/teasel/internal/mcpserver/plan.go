@@ -56,10 +56,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, err
 	}
-	target.Scratch, target.Window, target.Exact = scratch, o.Window, o.Runs > 0
-	if o.Rate > 0 {
-		target.Rate = rate.NewLimiter(rate.Limit(o.Rate), 1)
-	}
+	target.Scratch, target.Window, target.Exact, target.Rate = scratch, o.Window, o.Runs > 0, o.limiter()
 	if o.Workers > 1 { // each worker has its own server
 		target.Spares = 1
 	}
@@ -105,6 +102,14 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	p.DryRun, p.Close, p.Gone = p.dryRun, p.close, goneFinding
 	about.Stateless = target.Stateless
 	return &p.Plan, p.describe(o, about)
+}
+
+// limiter returns the limit of requests a second; nil: there is none.
+func (o *options) limiter() *rate.Limiter {
+	if o.Rate == 0 {
+		return nil
+	}
+	return rate.NewLimiter(rate.Limit(o.Rate), 1)
 }
 
 // visit starts the server and asks what it has: without a handshake if it refuses one, and the user has not said which it is.
