@@ -64,6 +64,11 @@ func (t *talk) overhear() error {
 	if t.clients < 2 {
 		return nil
 	}
+	answered := false
+	if turns := e.evidence.Talk; len(turns) > 0 {
+		last := &turns[len(turns)-1]
+		answered = last.Client == own && len(last.Received) > 0
+	}
 	defer e.turnTo(own)
 	for n := range t.clients {
 		if e.turnTo(n); n == own || e.link == nil || t.over {
@@ -72,6 +77,9 @@ func (t *talk) overhear() error {
 		had := e.link.End()
 		if err := t.receive(); err != nil {
 			return err
+		}
+		if answered && n < own && e.link.End() == conn.EndOpen { // the one that came first is still there
+			e.abreast = true
 		}
 		if len(e.buffer) > 0 || e.link.End() != had {
 			e.responses.put(overheardFeature)

@@ -59,7 +59,7 @@ while True:
     c, _ = s.accept()
     try:
         c = context.wrap_socket(c, server_side=True)
-        while line := c.recv(4096):
+        while (line := c.recv(4096)) != b"bye" and line:
             c.sendall(line)
     except OSError:
         pass
@@ -79,6 +79,15 @@ while True:
 		}
 		if got := answersOf(t, e, "hello"); string(got) != "hello" {
 			t.Errorf("then it answers %q", got)
+		}
+		e.serial = false
+		in := dialogue.Raw([]byte("bye"), []byte("hello")) // the second client is answered when the first one has gone
+		in.Messages[1].Client = 1
+		if err := e.Exec(t.Context(), in, &teasel.Observation{}); err != nil {
+			t.Fatal(err)
+		}
+		if e.serial || e.abreast {
+			t.Errorf("one client after the other: in turns %t, side by side %t", e.serial, e.abreast)
 		}
 	}
 }

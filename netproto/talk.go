@@ -384,7 +384,6 @@ func (t *talk) understand(i int) {
 	data := e.buffer
 	e.buffer = e.buffer[:0] // the data is good until something is received
 	turn := judge.Turn{Received: e.keepText(data)}
-	e.abreast = e.abreast || e.number > 0 && len(data) > 0
 	if i >= 0 && len(data) > 0 {
 		e.target.Answers.add(data)
 	}
