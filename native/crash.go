@@ -281,14 +281,15 @@ func (c *Crash) group(r *triage.Report) string {
 	return strings.TrimSpace(fmt.Sprintf("%s trace %016x", place, c.Trace))
 }
 
-// withoutRuntime removes the frames of our runtime, and of AFL++'s, from the outer end of a stack, and those of the wrappers of the C library's
-// comparison functions.
+// withoutRuntime removes the frames of our runtime, and of AFL++'s, from the outer end of a stack, and those of what records comparisons: an
+// endless recursion may end in there.
 func withoutRuntime(stack triage.Stack) (theirs triage.Stack) {
 	for _, f := range stack {
 		switch name, wrapper := strings.CutPrefix(f.Function, "__wrap_"); {
 		case f.Function == "teasel_run" || f.Function == "teasel_child" || f.Function == "teasel_serve" || f.Function == "__wrap_main",
 			f.Function == "ExecuteFilesOnyByOne", f.Function == "LLVMFuzzerRunDriver": // of AFL++'s main
 			return theirs
+		case f.Function == "teasel_number" || f.Function == "teasel_text" || f.Function == "teasel_bytes":
 		case !wrapper || !slices.Contains(clang.Compared[:], name):
 			theirs = append(theirs, f)
 		}
