@@ -42,19 +42,19 @@ func moveEarlier(out string) (moved string, err error) {
 	}
 }
 
-// earlierInputs returns what an earlier campaign on the same target has learnt, as seeds: its testcases and the inputs of its findings. Of a
-// campaign on another target there are none.
-func (p *Plan[T]) earlierInputs(earlier string, stderr io.Writer) (seeds []Seed[T], findings int, err error) {
+// earlierInputs returns what an earlier campaign on the same target has learnt, as seeds: its testcases and the inputs of its findings, but
+// for those of untried, which it had no time to reproduce. Of a campaign on another target there are none.
+func (p *Plan[T]) earlierInputs(earlier string, stderr io.Writer) (seeds []Seed[T], untried []teasel.Finding, findings int, err error) {
 	dir, err := corpus.OpenReadOnly(earlier)
 	if err != nil {
-		return nil, 0, OpenError(err)
+		return nil, nil, 0, OpenError(err)
 	}
 	if m := dir.Meta(); m.Kind != p.Meta.Kind || m.Name != p.Meta.Name {
-		return nil, 0, nil
+		return nil, nil, 0, nil
 	}
 	s, problems, err := dir.Snapshot(nil)
 	if err != nil {
-		return nil, 0, exit.Failure(err)
+		return nil, nil, 0, exit.Failure(err)
 	}
 	Warn(stderr, problems)
 	add := func(name string, data []byte) {
@@ -68,10 +68,14 @@ func (p *Plan[T]) earlierInputs(earlier string, stderr io.Writer) (seeds []Seed[
 	sum := dir.Summary()
 	for _, fs := range [...][]teasel.Finding{sum.Findings, sum.Unconfirmed} {
 		for i := range fs {
-			add(fs[i].ID(), fs[i].Input)
+			if fs[i].Tries == 0 {
+				untried = append(untried, fs[i])
+			} else {
+				add(fs[i].ID(), fs[i].Input)
+			}
 		}
 	}
-	return seeds, len(sum.Findings) + len(sum.Unconfirmed), nil
+	return seeds, untried, len(sum.Findings) + len(sum.Unconfirmed), nil
 }
 
 // Warn reports broken files that were left out.

@@ -102,19 +102,23 @@ func (p *Plan[T]) continueEarlier(w io.Writer) error {
 		return err
 	}
 	var seeds []Seed[T]
+	var untried []teasel.Finding
 	findings := 0
 	if !p.Options.Fresh {
-		if seeds, findings, err = p.earlierInputs(earlier, w); err != nil {
+		if seeds, untried, findings, err = p.earlierInputs(earlier, w); err != nil {
 			return err
 		}
 	}
-	if len(seeds) == 0 {
+	if len(seeds)+len(untried) == 0 {
 		fmt.Fprintf(w, "teasel: the earlier campaign in %s is now in %s ('teasel resume %s' carries it on)\n", p.Options.Out, earlier, earlier)
 		return nil
 	}
 	p.Seeds = append(seeds, p.Seeds...)
+	if len(untried) > 0 {
+		p.Campaign.Resume = &teasel.Snapshot{Untried: untried}
+	}
 	fmt.Fprintf(w, "teasel: going on from %s and %s of the earlier campaign, now in %s; --fresh begins anew\n",
-		noun.Count(len(seeds)-findings, "testcase", "testcases"), noun.Count(findings, "finding", "findings"), earlier)
+		noun.Count(len(seeds)+len(untried)-findings, "testcase", "testcases"), noun.Count(findings, "finding", "findings"), earlier)
 	return nil
 }
 

@@ -179,7 +179,7 @@ func (p *Plan[T]) join(dir *corpus.Dir, notes teasel.Reporter, stop context.Canc
 // progressCheck returns the check of the campaign, whose notes go to a reporter.
 func (p *Plan[T]) progressCheck(to teasel.Reporter) *ProgressCheck {
 	c := &ProgressCheck{To: to, start: p.started, stuck: p.StuckNote, refused: p.RefusedNote, answered: p.Answered, silent: p.SilentNote}
-	if r := p.Campaign.Resume; r != nil {
+	if r := p.Campaign.Resume; r != nil && len(r.Entries) > 0 {
 		c.answered = nil // earlier testcases are not reported again
 		c.earlierRuns, c.earlierTime = r.Executions, r.Elapsed
 	}
