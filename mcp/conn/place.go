@@ -20,6 +20,7 @@ type places struct {
 const (
 	maxApart  = 64                     // connections of messages that have one of their own and that nobody waits for
 	graceTime = 100 * time.Millisecond // how long an exchange that nobody waits for keeps its place: mostly its response is at its end
+	writeTime = 2 * time.Second        // the same while its request is still to be written, as one has to be that ends a session
 )
 
 // assign gives queued requests to links.
@@ -59,9 +60,16 @@ func (c *HTTP) place() (l *link) {
 
 // makeRoom cuts the connections of exchanges that nobody waits for, where others wait for theirs.
 func (c *HTTP) makeRoom() {
+	if c.unawaited == 0 {
+		return
+	}
 	for _, r := range c.busy {
+		grace := graceTime
+		if r.conn.Load() == nil {
+			grace = writeTime
+		}
 		waits := len(c.queue) > 0 && !r.apart || len(c.abandoned) > 0 && r.abandoned || c.starved.Load() > 0
-		if waits && r.cancel != nil && !r.released.IsZero() && time.Since(r.released) > graceTime {
+		if waits && r.cancel != nil && !r.released.IsZero() && time.Since(r.released) > grace {
 			r.cancel()
 		}
 	}
