@@ -24,6 +24,7 @@ type link struct {
 	conn   *socket          // nil: there is none
 	source io.LimitedReader // conn
 	reader *bufio.Reader    // of source
+	stream *bufio.Reader    // of a response that is an event stream; nil: there was none
 	held   bool             // what is read now has a place in [HTTP.large]
 	used   bool             // conn has carried a request and its response
 	mute   bool             // nothing came of conn in the place of a response
@@ -262,7 +263,11 @@ func (l *link) pass(ctx context.Context, r *request, res *http.Response) error {
 
 // events passes on the events of a stream. What has another type than a message is none, as to every client.
 func (l *link) events(ctx context.Context, r *request, res *http.Response) error {
-	events := eventReader{r: bufio.NewReader(res.Body), hold: func() error { return l.hold(ctx) }}
+	if l.stream == nil {
+		l.stream = bufio.NewReader(nil)
+	}
+	l.stream.Reset(res.Body)
+	events := eventReader{r: l.stream, hold: func() error { return l.hold(ctx) }}
 	for {
 		v, err := events.next()
 		switch {

@@ -13,7 +13,7 @@ import (
 
 // A group is many talks with one server at once, in two halves that take turns: while the server works on one half, the answers
 // of the other are read and judged, and its next lines are sent. What goes on the wire depends on the scripts, and not on when
-// answers come.
+// answers come, unless the group is loose.
 type group struct {
 	e      *executor
 	server *peer
@@ -24,7 +24,13 @@ type group struct {
 	begun  int     // talks
 	done   int     // of those, which came to their end
 	again  bool    // an earlier server of this call has died
+	// loose says that a half has its turn as soon as part of its talks have their answers. Over HTTP answers come in any order: when the last of
+	// one half has come, most of the other half have come too, and the server would have next to nothing to do.
+	loose bool
 }
+
+// looseShare is the part of a half that has to be answered in a loose group: each turn costs something.
+const looseShare = 4
 
 // half is the talks that are in flight together.
 type half struct {
@@ -32,9 +38,18 @@ type half struct {
 	ping  *flight // behind what they have said; nil: none was sent
 }
 
-// answered reports whether the talks have all the answers that they await.
-func (h *half) answered() bool {
-	return (h.ping == nil || h.ping.answered) && !slices.ContainsFunc(h.talks, func(k *talk) bool { return k.open > 0 })
+// answered reports whether the talks, or in a loose group enough of them, have all the answers that they await.
+func (g *group) answered(h *half) bool {
+	most := 0 // that may still wait
+	if g.loose {
+		most = len(h.talks) - (len(h.talks)+looseShare-1)/looseShare
+	}
+	for _, k := range h.talks {
+		if k.open > 0 {
+			most--
+		}
+	}
+	return (h.ping == nil || h.ping.answered) && most >= 0
 }
 
 // together runs scripts that may be in flight at the same time.
@@ -44,7 +59,7 @@ func (e *executor) together(ctx context.Context, talks []*talk) error {
 		if err != nil {
 			return err
 		}
-		g := &group{e: e, server: s, todo: talks, again: again}
+		g := &group{e: e, server: s, todo: talks, again: again, loose: s.OverHTTP() && !e.target.Exact}
 		s.unrequested, s.unattributed, s.alone = 0, false, nil
 		f, err := g.run(ctx)
 		last := g.last()
@@ -75,7 +90,7 @@ func (g *group) run(ctx context.Context) (waitEnd, error) {
 	for turn := 0; ; turn ^= 1 {
 		h := &g.halves[turn]
 		if len(h.talks) > 0 {
-			if f, err := g.answered(ctx, h); f != waitDone || err != nil {
+			if f, err := g.await(ctx, h); f != waitDone || err != nil {
 				return f, err
 			}
 		}
@@ -107,15 +122,15 @@ func (g *group) drain(ctx context.Context) (waitEnd, error) {
 	return waitDone, nil
 }
 
-// answered waits for the answers to one half. Talks whose answers do not come for now are suspended.
-func (g *group) answered(ctx context.Context, h *half) (waitEnd, error) {
+// await waits for the answers to one half. Talks whose answers do not come for now are suspended.
+func (g *group) await(ctx context.Context, h *half) (waitEnd, error) {
 	e, s := g.e, g.server
 	soon := e.target.soon()
 	l := limit{work: soon / soonShare}
 	if e.target.Exact { // what goes on the wire would depend on when slow answers come
 		l = atMost(e.target.timeout())
 	}
-	f, err := e.await(ctx, s, h.answered, l)
+	f, err := e.await(ctx, s, func() bool { return g.answered(h) }, l)
 	switch {
 	case err != nil:
 		return f, err
@@ -166,7 +181,11 @@ func (g *group) advance(ctx context.Context, h *half) error {
 		return nil
 	}
 	for _, k := range talks {
-		if k.state != suspended {
+		switch {
+		case k.state == suspended:
+		case k.state == talking && k.open > 0:
+			h.talks = append(h.talks, k)
+		default:
 			if err := step(k); err != nil {
 				return err
 			}

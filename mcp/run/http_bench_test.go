@@ -1,0 +1,186 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/proc"
+	"github.com/teaselfuzz/teasel/mcp/script"
+	"github.com/teaselfuzz/teasel/mcp/server"
+)
+
+const echoLine = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello %d"}}}`
+
+// BenchmarkEchoHTTP runs prepared echo calls on a server of the Go SDK over HTTP, and has a bare client of net/http with as many connections make
+// the same calls. One operation is one request; own-µs and server-µs are the processor time for each.
+func BenchmarkEchoHTTP(b *testing.B) {
+	command := realServer(b, "gosdk")
+	for name, flags := range map[string][]string{"JSON": {"-json"}, "events": nil} {
+		args := append(append(command[:1:1], "-http", "127.0.0.1:{port}"), flags...)
+		b.Run(name+"/teasel", func(b *testing.B) {
+			benchmarkTarget(b, &Target{Command: server.Command{Args: args, URL: "http://127.0.0.1:{port}/"}, Spares: 1})
+		})
+		b.Run(name+"/bare", func(b *testing.B) { benchmarkBare(b, args) })
+	}
+}
+
+// BenchmarkLatency runs calls that take up to 20 ms and next to nothing of the processor: what counts is how many are in flight.
+func BenchmarkLatency(b *testing.B) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		json.NewDecoder(r.Body).Decode(&m)
+		result := `{}`
+		switch m.Method {
+		case "":
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		case "initialize":
+			result = `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"a","version":"1"}}`
+		case "tools/call":
+			time.Sleep(rand.N(20 * time.Millisecond))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+	}))
+	defer web.Close()
+	benchmarkTarget(b, &Target{Command: server.Command{URL: web.URL}})
+}
+
+func benchmarkTarget(b *testing.B, target *Target) {
+	children := childTime(b)
+	ex, err := target.Open(b.Context(), teasel.Role{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	batch := ex.(teasel.BatchExecutor[script.Script])
+	ins := make([]script.Script, batch.BatchSize())
+	obs := make([]teasel.Observation, len(ins))
+	for i := range ins {
+		ins[i] = lineScript(fmt.Sprintf(echoLine, `"@id"`, i))
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	cpu := ownTime(b)
+	for done := 0; done < b.N; {
+		for i := range obs {
+			obs[i] = teasel.Observation{Features: obs[i].Features[:0], Runs: 1}
+		}
+		n, err := batch.ExecBatch(b.Context(), ins, obs)
+		if err != nil {
+			b.Fatal(err)
+		}
+		done += n
+	}
+	b.StopTimer()
+	own := ownTime(b) - cpu
+	if err := ex.Close(); err != nil {
+		b.Fatal(err)
+	}
+	report(b, own, childTime(b)-children)
+}
+
+func report(b *testing.B, own, children time.Duration) {
+	b.ReportMetric(float64(own)/float64(time.Microsecond)/float64(b.N), "own-µs/op")
+	b.ReportMetric(float64(children)/float64(time.Microsecond)/float64(b.N), "server-µs/op")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}
+
+// childTime returns the processor time of the processes that have ended.
+func childTime(tb testing.TB) time.Duration {
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+}
+
+func benchmarkBare(b *testing.B, args []string) {
+	port, err := proc.FreePort()
+	if err != nil {
+		b.Fatal(err)
+	}
+	children := childTime(b)
+	args = append([]string(nil), args...)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "{port}", strconv.Itoa(port))
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: defaultWindow}}
+	var session string
+	post := func(message string) error {
+		r, err := http.NewRequestWithContext(b.Context(), "POST", fmt.Sprintf("http://127.0.0.1:%d/", port), strings.NewReader(message))
+		if err != nil {
+			return err
+		}
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Content-Type", "application/json")
+		if session != "" {
+			r.Header.Set("Mcp-Session-Id", session)
+			r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+		}
+		res, err := client.Do(r)
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		if session == "" {
+			session = res.Header.Get("Mcp-Session-Id")
+		}
+		_, err = io.ReadAll(res.Body)
+		return err
+	}
+	for post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`) != nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	cpu := ownTime(b)
+	var last atomic.Int64
+	var all sync.WaitGroup
+	for range defaultWindow {
+		all.Go(func() {
+			for {
+				n := last.Add(1)
+				if n > int64(b.N) {
+					return
+				}
+				if err := post(fmt.Sprintf(echoLine, strconv.FormatInt(n, 10), n)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+	own := ownTime(b) - cpu
+	cmd.Process.Kill()
+	cmd.Wait()
+	report(b, own, childTime(b)-children)
+}
