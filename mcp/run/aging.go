@@ -49,7 +49,7 @@ func (e *executor) renewOld(scripts int) error {
 	if s == nil || e.target.Exact {
 		return nil
 	}
-	if used := s.Clock(); used == nil || !s.aging.ran(scripts, used) {
+	if !s.aging.ran(scripts, s.Used) {
 		return nil
 	}
 	return e.discard(s, nil)

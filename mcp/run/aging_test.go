@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -16,12 +17,20 @@ func TestAging(t *testing.T) {
 	program := mcptest.BuildServer(t, "keeping")
 	for _, tt := range []struct {
 		mode    string
-		batches int // of 32 scripts, after which it is enough: on a busy machine even a new server's scripts may take long
+		behind  bool // another process, as npx is
+		batches int  // of 32 scripts, after which it is enough: on a busy machine even a new server's scripts may take long
 		old     bool
 		helps   bool // to replace it
-	}{{"growing", 480, true, true}, {"growing-elsewhere", 480, true, false}, {"clean", 40, false, false}} {
-		t.Run(tt.mode, func(t *testing.T) {
-			e := open(t, &Target{Command: server.Command{Args: []string{program, tt.mode, t.TempDir()}, Scratch: t.TempDir(), Timeout: 20 * time.Second}})
+	}{
+		{"growing", false, 480, true, true}, {"growing", true, 480, true, true}, {"growing-elsewhere", false, 480, true, false},
+		{"clean", false, 40, false, false}, {"clean", true, 40, false, false},
+	} {
+		t.Run(fmt.Sprint(tt.mode, " ", tt.behind), func(t *testing.T) {
+			args := []string{program, tt.mode, t.TempDir()}
+			if tt.behind {
+				args = append([]string{"sh", "-c", `"$@"; exit $?`, "sh"}, args...)
+			}
+			e := open(t, &Target{Command: server.Command{Args: args, Scratch: t.TempDir(), Timeout: 20 * time.Second}})
 			ins := slices.Repeat([]script.Script{call("add_note", `{"note":"a"}`)}, 32)
 			first := e.live
 			for n := 0; n < tt.batches && e.live == first; n++ {

@@ -143,6 +143,15 @@ func (s *Server) Clock() func() time.Duration {
 	return s.proc.Clock().Read
 }
 
+// Used returns how much of the processor the server has used, and what it has started that a Look has found; 0: its process is not ours. It
+// takes a system call for each process, where a [Server.Clock] lists all processes of the machine first.
+func (s *Server) Used() time.Duration {
+	if s.quiet == nil {
+		return 0
+	}
+	return s.quiet.Used()
+}
+
 // Written returns how much the server has written to standard error, as far as that was read.
 func (s *Server) Written() int64 {
 	if s.proc == nil {
