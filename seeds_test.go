@@ -271,3 +271,42 @@ func TestSeedIsMutatedWhateverItReaches(t *testing.T) {
 		}
 	}
 }
+
+// seedBatches is a target of batches that notes how many inputs each has, and ends the campaign when so many have run.
+type seedBatches struct {
+	noopBatch
+	left  int
+	sizes *[]int
+	over  context.CancelFunc
+}
+
+func (t *seedBatches) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return t, nil
+}
+
+func (t *seedBatches) ExecBatch(ctx context.Context, ins [][]byte, obs []teasel.Observation) (int, error) {
+	*t.sizes = append(*t.sizes, len(ins))
+	if t.left -= len(ins); t.left <= 0 {
+		t.over()
+	}
+	return t.noopBatch.ExecBatch(ctx, ins, obs)
+}
+
+// The seeds of a quick target run in batches as large as any: a target of which a few are asked at a time waits for most of it.
+func TestSeedsFillBatches(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const seeds = 4096
+	var sizes []int
+	c := bytesCampaign(&seedBatches{noopBatch{size: 256}, seeds, &sizes, cancel})
+	c.Seeds, c.Duration = nil, time.Hour
+	for i := range seeds {
+		c.Seeds = append(c.Seeds, fmt.Appendf(nil, "%05d", i))
+	}
+	if _, err := c.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if sizes[0] > 2 || len(sizes) > seeds/32 {
+		t.Errorf("%d seeds were run in %d batches, the first of %d", seeds, len(sizes), sizes[0])
+	}
+}

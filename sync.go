@@ -23,6 +23,7 @@ type connection struct {
 // seeding is how far a worker is with the seeds that the hub has.
 type seeding struct {
 	more    bool      // the hub may have more seeds
+	atOnce  int       // seeds that run together
 	pending bool      // some seeds of the last replies may not have been run yet, or are postponed or not calibrated
 	ran     bool      // all of them have been run
 	dropped bool      // one will not be calibrated, since the campaign ends
@@ -176,11 +177,9 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 	enough := began + (began - w.fed)
 	defer func() { w.fed = w.made() }()
 	for {
-		w.news.WantsSeeds, w.asked = true, time.Now()
-		if err := w.publish(ctx); err != nil {
+		if err := w.askForSeeds(ctx); err != nil {
 			return err
 		}
-		w.accept()
 		if len(w.inbox) == 0 {
 			w.more = false
 			if w.seeded {
@@ -199,6 +198,25 @@ func (w *Worker[T]) sync(ctx context.Context) error {
 			w.seeded = true
 		}
 		if w.more = len(w.live) > 0; w.seeded && w.more && w.made() >= enough { // the next call continues after one round of fuzzing
+			return nil
+		}
+	}
+}
+
+// askForSeeds has the hub send what others have found, and seeds: as many as are to run together, for a batch of a few leaves the target
+// idle most of its time. The hub deals some at a time.
+func (w *Worker[T]) askForSeeds(ctx context.Context) error {
+	for size := 0; ; {
+		before := len(w.inbox)
+		w.news.WantsSeeds, w.asked = true, time.Now()
+		if err := w.publish(ctx); err != nil {
+			return err
+		}
+		w.accept()
+		for _, e := range w.inbox[before:] {
+			size += len(e.Data)
+		}
+		if n := len(w.inbox); n == before || n >= w.atOnce || w.meter.counts || w.over || size > replyBytes {
 			return nil
 		}
 	}
@@ -224,11 +242,11 @@ func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
 			return err
 		}
 	}
-	for n := min(2, w.size); len(seeds) > 0; n = min(2*n, w.size) {
+	for len(seeds) > 0 {
+		size, began := min(w.atOnce, len(seeds)), time.Now()
 		if w.meter.counts {
-			n = w.size
+			size = min(w.size, len(seeds))
 		}
-		size, began := min(n, len(seeds)), time.Now()
 		obs, err := w.Probe(ctx, seeds[:size], Ask{})
 		if err != nil {
 			return err
@@ -241,9 +259,9 @@ func (w *Worker[T]) takeIn(ctx context.Context, es []Entry) error {
 		for i := range obs {
 			w.give(seeds[i], keys[i], &obs[i])
 		}
-		if seeds, keys = seeds[size:], keys[size:]; time.Since(began) > slowProbe {
-			n = 1
-		}
+		seeds, keys = seeds[size:], keys[size:]
+		affordable := float64(size) * slowProbe.Seconds() / time.Since(began).Seconds()
+		w.atOnce = int(max(min(affordable, float64(2*w.atOnce), float64(w.size)), 1))
 	}
 	return nil
 }
@@ -255,5 +273,7 @@ const (
 )
 
 // slowProbe is how long seeds may take that run together: what they come to is reported between two probes. Of the first ones, nothing is
-// known.
+// known: they are firstSeeds, then up to twice as many.
 const slowProbe = time.Second / 4
+
+const firstSeeds = 2

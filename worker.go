@@ -101,6 +101,7 @@ func newWorker[T any](c *Campaign[T], ex Executor[T], x Exchange, start WorkerSt
 	for _, name := range classNames {
 		w.stages = append(w.stages, StageStats{Name: name})
 	}
+	w.atOnce = min(firstSeeds, w.size)
 	w.filling = newBatch[T](w.size)
 	if w.pipe != nil {
 		w.idle = []*batch[T]{newBatch[T](w.size), newBatch[T](w.size)}
