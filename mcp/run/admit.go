@@ -1,6 +1,8 @@
 package run
 
 import (
+	"time"
+
 	"slices"
 
 	"github.com/teaselfuzz/teasel/mcp/conn"
@@ -74,10 +76,22 @@ func (e *executor) record(t script.Topic) *record {
 	return r
 }
 
-// affords reports whether what a record is about may kill a server once more. It goes by counts, so that it is the same each time.
+// affords reports whether what a record is about may kill a server once more. Where runs are counted it goes by counts, so that it is the
+// same each time.
 func (e *executor) affords(r *record) bool {
-	return (r.spent+deathPrice)*priceShare <= e.runs+firstTimes*priceShare*deathPrice
+	affordable := (r.spent+deathPrice)*priceShare <= e.runs+firstTimes*priceShare*deathPrice
+	return affordable && (r.spent == 0 || e.target.Exact || !e.restarts.exceed(time.Now()))
 }
+
+// restarts is what starting servers takes that take the place of others. A server that takes a second to start can do as much as the price
+// of a death in that time, but each topic has prices of its own.
+type restarts struct {
+	began time.Time     // when there was the first server
+	took  time.Duration // of the time since then
+}
+
+// exceed reports whether restarts have taken more than the share of what goes wrong.
+func (r *restarts) exceed(now time.Time) bool { return r.took*priceShare > now.Sub(r.began) }
 
 // affordsAll reports whether a talk may kill a server once more, whatever it is about.
 func (e *executor) affordsAll(k *talk) bool {

@@ -34,6 +34,7 @@ type executor struct {
 
 	window     int // talks in flight
 	runs       uint64
+	restarts   restarts
 	records    map[script.Topic]*record
 	novelty    observe.Novelty
 	late       []*talk      // that outlive the call that they came from
@@ -69,7 +70,7 @@ const (
 // newExecutor returns an executor without a server.
 func newExecutor(t *Target, found *session.Session) *executor {
 	e := &executor{target: t, session: found, standby: proc.NewStandby(func(context.Context) (*peer, error) { return t.launch() }), records: make(map[script.Topic]*record),
-		window: max(t.window()/2, 1)}
+		window: max(t.window()/2, 1), restarts: restarts{began: time.Now()}}
 	if found != nil {
 		e.names = script.NewNames(found, t.Blocked, t.Excluded)
 	}
@@ -239,6 +240,8 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 	if len(e.target.Args) == 0 {
 		again = refusesConnections
 	}
+	began := time.Now()
+	defer func() { e.restarts.took += time.Since(began) }()
 	err := proc.Restart(ctx, func() error {
 		s, err := e.take(ctx)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -91,6 +92,21 @@ func TestServerEnds(t *testing.T) {
 	}
 	if _, obs := execute(t, e, bad); obs.Exit != teasel.ExitCrash {
 		t.Errorf("asked for by itself it ended as %v", obs.Exit)
+	}
+}
+
+// TestSlowRestarts: what ends a server each time takes a tenth of the time, also where a server takes long to start.
+func TestSlowRestarts(t *testing.T) {
+	slow := append([]string{"sh", "-c", `sleep 1; exec "$@"`, "sh"}, realServer(t, "gosdk")...)
+	e := open(t, &Target{Command: server.Command{Args: slow}})
+	crashes := 0
+	for _, o := range executeBatch(t, e, slices.Repeat([]script.Script{lineScript(`{bad`)}, 64)...) {
+		if o.Exit == teasel.ExitCrash {
+			crashes++
+		}
+	}
+	if crashes == 0 || crashes >= firstTimes {
+		t.Errorf("the server was ended %d times", crashes)
 	}
 }
 
