@@ -22,17 +22,15 @@ type background struct {
 const ahead = 4
 
 // postpones reports whether a talk is not to be run now, since it needs a server of its own or much time, or is likely to need one: it is a
-// check that is about what has killed servers. When too many are postponed, only checks are run all the same, and now.
+// check that is about what has killed servers. When too many are postponed, only checks are.
 func (e *executor) postpones(k *talk) bool {
 	switch {
 	case k.in.Start != script.Fresh && !k.meter.Demanding() && e.affordsAll(k), e.target.Exact:
 		return false
-	case len(e.in(postponed)) < maxLate:
+	case k.in.Check != "" || len(e.in(postponed)) < maxLate:
 		k.state = postponed
-	case k.in.Check == "":
-		k.state = skipped
 	default:
-		return false
+		k.state = skipped
 	}
 	return true
 }
