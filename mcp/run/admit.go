@@ -90,8 +90,13 @@ type restarts struct {
 	took  time.Duration // of the time since then
 }
 
+// freeRestarts is how much time restarts may take before their share applies, so that it is none of a server that starts quickly.
+const freeRestarts = time.Second
+
 // exceed reports whether restarts have taken more than the share of what goes wrong.
-func (r *restarts) exceed(now time.Time) bool { return r.took*priceShare > now.Sub(r.began) }
+func (r *restarts) exceed(now time.Time) bool {
+	return r.took > freeRestarts && r.took*priceShare > now.Sub(r.began)
+}
 
 // affordsAll reports whether a talk may kill a server once more, whatever it is about.
 func (e *executor) affordsAll(k *talk) bool {
