@@ -1,9 +1,8 @@
 package run
 
 import (
-	"time"
-
 	"slices"
+	"time"
 
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
