@@ -59,7 +59,7 @@ func TestStartErrors(t *testing.T) {
 	binary := build(t, dir, overlay.Flags{})
 	for test, want := range map[string]string{
 		"FuzzFails":   "FuzzFails: it failed before F.Fuzz",
-		"FuzzSkips":   "FuzzSkips: it did not call F.Fuzz",
+		"FuzzSkips":   "FuzzSkips: it is skipped: not here",
 		"FuzzType":    "FuzzType: it failed before F.Fuzz",
 		"FuzzTwice":   "FuzzTwice: it fails without any input",
 		"FuzzAfter":   "FuzzAfter: it fails without any input",

@@ -1,7 +1,6 @@
 package fuzztest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/agent"
 	"github.com/teaselfuzz/teasel/internal/isolation"
+	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
@@ -116,7 +116,7 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, own.Close()) }()
-	p, err := proc.Start(proc.Command{Args: append([]string{t.Binary}, t.arguments(false)...),
+	p, err := proc.Start(proc.Command{Args: append(append([]string{t.Binary}, t.arguments(false)...), "-test.v=true"), // which says why it is skipped
 		Env: slices.Concat([]string{agent.Environment + "=3"}, own.Env(), t.Env), Dir: t.Dir, Files: []*os.File{w}, Merge: true, On: own.On(), Bound: own.On() != nil})
 	w.Close()
 	if err != nil {
@@ -137,7 +137,7 @@ func (t *Target) Describe(ctx context.Context) (seeds [][]byte, err error) {
 		return nil, err
 	}
 	output, _ := p.Stderr(0)
-	said := string(bytes.TrimSpace(output))
+	said := strings.Trim(running.ReplaceAllString(string(output), ""), "\r\n")
 	if ctx.Err() == context.DeadlineExceeded {
 		return nil, &StartError{Test: t.Name, Reason: "it did not come to F.Fuzz within " + startTime.String(), Output: said}
 	}
@@ -161,6 +161,24 @@ func (t *Target) Plain(flags ...string) string {
 // passed is what package testing prints when no test has failed, perhaps behind something that a test has printed.
 var passed = regexp.MustCompile(`(?m)PASS$`)
 
+// running is what package testing prints when a test begins or goes on.
+var running = regexp.MustCompile(`(?m)^=== .*\n`)
+
+// skipReason returns what a test has said of why it is skipped, if it is.
+func (t *Target) skipReason(said string) (why string, skipped bool) {
+	before, _, skipped := strings.Cut("\n"+said, "\n--- SKIP: "+t.Name+" (")
+	lines := strings.Split(before, "\n")
+	for i := len(lines) - 1; skipped && i >= 0; i-- {
+		if m := logged.FindStringSubmatch(lines[i]); m != nil {
+			return plain.Line(strings.Join(append(m[1:], lines[i+1:]...), " ")), true
+		}
+	}
+	return "", skipped
+}
+
+// logged is the first line of what a test logs.
+var logged = regexp.MustCompile(`^    [^ ].*\.go:\d+: (.*)$`)
+
 // silent says why a test binary ended without a description.
 func (t *Target) silent(said string, s proc.State) error {
 	e := &StartError{Test: t.Name, Output: said}
@@ -171,7 +189,10 @@ func (t *Target) silent(said string, s proc.State) error {
 		e.Reason, e.Hint = "the process ended before the test", "does TestMain call Run of its testing.M?"
 	case s.Code == 0 && s.Signal == 0 && !strings.Contains(said, "no fuzz tests"):
 		e.Skipped = true
-		e.Reason, e.Hint = "it did not call F.Fuzz", "a fuzz test that is skipped lacks something here, and this shows what: "+t.Plain("-v")
+		e.Reason, e.Hint = "it did not call F.Fuzz", "plain go test should show why: "+t.Plain("-v")
+		if why, skipped := t.skipReason(said); skipped {
+			e.Reason = strings.TrimSuffix("it is skipped: "+why, ": ")
+		}
 	case strings.Contains(said, "no fuzz tests to fuzz"):
 		e.Reason = "the test binary has no such fuzz test"
 	case s.Signal != 0:
