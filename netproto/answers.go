@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -50,7 +51,8 @@ func (r *Answers) Silence() (written, hint string) {
 	if r.count > 0 || r.other {
 		return "", ""
 	}
-	return plain.Line(strings.ReplaceAll(strings.TrimSpace(string(r.written)), "\n", " / ")), r.hint
+	lines := strings.Split(strings.TrimSpace(string(r.written)), "\n")
+	return plain.Line(strings.Join(slices.Compact(lines), " / ")), r.hint // one that is started anew says the same again
 }
 
 // add takes in an answer. A nil Answers takes in none.

@@ -63,7 +63,11 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 		}()
 	}
 	if o.Evidence == nil {
-		if err := e.checkServed(ctx, o, confirming); err != nil || o.Evidence != nil {
+		looked, err := e.checkServed(ctx, o, confirming)
+		if err == nil && looked && e.coverage != nil && o.Evidence == nil { // what others have reached is none of this dialogue's doing
+			err = e.holdAgain(ctx, in, o)
+		}
+		if err != nil || o.Evidence != nil {
 			return err
 		}
 	}

@@ -353,10 +353,13 @@ func (e *executor) trace(o *teasel.Observation) {
 // mostUnreproduced is how often something that does not recur may seem to be news.
 const mostUnreproduced = 8
 
-// confirm holds a dialogue that seems to have reached something new once more. What does not recur came of what earlier
-// dialogues had left behind, or of chance, and may still be news another time, but not for ever.
-func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, complexity float64) error {
-	first := e.onlyNews(e.reached(nil), complexity)
+// holdAgain holds a dialogue once more that went well. A fault is that of the dialogue.
+func (e *executor) holdAgain(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	if e.down {
+		if err := e.renew(ctx); err != nil {
+			return err
+		}
+	}
 	again := teasel.Observation{Ask: o.Ask}
 	if err := e.hold(ctx, in, &again); err != nil {
 		return err
@@ -365,7 +368,16 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	o.Messages += again.Messages
 	if again.Exit > teasel.ExitRejected {
 		e.inRepetition(o, &again, 1)
-		return nil
+	}
+	return nil
+}
+
+// confirm holds a dialogue that seems to have reached something new once more. What does not recur came of what earlier
+// dialogues had left behind, or of chance, and may still be news another time, but not for ever.
+func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, complexity float64) error {
+	first := e.onlyNews(e.reached(nil), complexity)
+	if err := e.holdAgain(ctx, in, o); err != nil || o.Evidence != nil {
+		return err
 	}
 	recurring := map[teasel.Feature]bool{}
 	for _, f := range e.reached(nil) {

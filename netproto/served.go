@@ -79,15 +79,15 @@ func (e *executor) servesClients() bool {
 }
 
 // checkServed looks whether a fresh client is served after a dialogue, if something is to be confirmed or nobody was answered lately. The
-// word of one that is confirmed is last: whether a fresh server serves that client is looked at too.
-func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confirming bool) error {
+// word of one that is confirmed is last: whether a fresh server serves that client is looked at too. If others were held for that, looked is true.
+func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confirming bool) (looked bool, err error) {
 	s := &e.served
 	s.due = max(s.due, silentDialogues)
 	if !e.servesClients() || e.thorough == 0 && s.silent < s.due {
-		return nil
+		return false, nil
 	}
 	if s.in == nil && (s.sought || e.server == nil) {
-		return nil
+		return false, nil
 	}
 	evidence, reached, packed := e.evidence, e.responses, e.packed
 	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
@@ -95,30 +95,30 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 	if s.in == nil { // the first dialogue may have silenced the server: a fresh one shows whom it serves, for the next time
 		s.silent = 0
 		if err := e.renew(ctx); err != nil {
-			return err
+			return true, err
 		}
-		return e.seekServed(ctx)
+		return true, e.seekServed(ctx)
 	}
 	ok, err := e.serves(ctx)
 	if err == nil && !ok { // one that takes a client at a time may still serve those that have gone
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return true, ctx.Err()
 		case <-time.After(e.target.Timeout):
 		}
 		ok, err = e.serves(ctx)
 	}
 	if err != nil || ok {
 		s.silent, s.due = 0, min(2*s.due, mostSilentDialogues)
-		return err
+		return true, err
 	}
 	if confirming && e.server != nil {
 		if err := e.renew(ctx); err != nil {
-			return err
+			return true, err
 		}
 		if ok, err = e.serves(ctx); err != nil || !ok { // it depends on something else
 			s.in = nil
-			return err
+			return true, err
 		}
 	}
 	s.silent = 0
@@ -131,7 +131,7 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 	}
 	e.fault(o, judge.FaultUnanswered, text)
 	evidence = e.evidence
-	return e.hangUpAll()
+	return true, e.hangUpAll()
 }
 
 // serves holds the dialogue of the client that is known to be served. True: it was, or the server has a fault of another kind.
