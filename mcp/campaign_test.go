@@ -366,17 +366,8 @@ func BenchmarkCampaign(b *testing.B) {
 	installed(b, s.command)
 	h := &hunt{command: s.command, env: s.env, seed: 1, choose: session.Selection{Include: []string{"echo"}}, runs: uint64(b.N)}
 	b.ReportAllocs()
-	cpu := ownTime(b)
+	cpu := mcptest.ProcessorTime(b, syscall.RUSAGE_SELF)
 	sum := h.run(b)
-	b.ReportMetric(float64(ownTime(b)-cpu)/float64(time.Microsecond)/float64(sum.Executions), "own-µs/op")
+	b.ReportMetric(float64(mcptest.ProcessorTime(b, syscall.RUSAGE_SELF)-cpu)/float64(time.Microsecond)/float64(sum.Executions), "own-µs/op")
 	b.ReportMetric(float64(sum.Executions)/b.Elapsed().Seconds(), "executions/s")
-}
-
-// ownTime returns the processor time that this process has used.
-func ownTime(tb testing.TB) time.Duration {
-	var ru syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &ru); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }

@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/plantedtest"
@@ -89,6 +92,39 @@ func Computes(t *testing.T) {
 		t.Skip("one goroutine computes for long: not with -short")
 	}
 	t.Parallel()
+}
+
+// ProcessorTime returns the processor time that somebody has used: syscall.RUSAGE_SELF, or RUSAGE_CHILDREN, those that have ended.
+func ProcessorTime(tb testing.TB, who int) time.Duration {
+	tb.Helper()
+	var ru syscall.Rusage
+	if err := syscall.Getrusage(who, &ru); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+}
+
+// Listen has a function serve each connection to an address, which it returns, and closes it; the test's end closes the address.
+func Listen(tb testing.TB, serve func(c net.Conn)) (address string) {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				serve(c)
+			}()
+		}
+	}()
+	return l.Addr().String()
 }
 
 // BuildServer returns the program of a server in testdata.

@@ -149,9 +149,10 @@ type wait struct {
 	waitedFor  map[*process]int // which thread of each we have waited for while it let time pass
 }
 
-// Settle waits until the program sleeps, ends, or has used limit of processor time since the call. A thread that lets time pass is waited for until sleepLimit on the clock. Answers come from fd, -1 if there is
-// none: a thread that let time pass, after which there is nothing to receive, has been waited for in vain, and is left alone
-// after a few times. The activity is never Awake or invalid unless there is an error, which is the context's.
+// Settle waits until the program sleeps, ends, or has used limit of processor time since the call. A thread that lets time pass is waited
+// for until sleepLimit on the clock. Answers come from fd, -1 if there is none: a thread that let time pass, after which there is nothing
+// to receive, has been waited for in vain, and is left alone after a few times. The activity is never Awake or invalid unless there is an
+// error, which is the context's.
 func (q *Quiet) Settle(ctx context.Context, fd int, limit, sleepLimit time.Duration) (Activity, error) {
 	w := wait{q: q, fd: fd, limit: limit, sleepLimit: sleepLimit}
 	for {

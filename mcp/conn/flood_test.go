@@ -10,34 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/mcp/conn"
 )
 
 // raw returns a connection to a server that answers whatever comes on a connection with what a function writes.
 func raw(t *testing.T, answer func(c net.Conn)) *conn.HTTP {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				c.Read(make([]byte, 1000))
-				answer(c)
-			}()
-		}
-	}()
-	c := conn.NewHTTP(conn.HTTPConfig{URL: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/mcp"}})
-	t.Cleanup(func() {
-		c.Close()
-		l.Close()
+	address := mcptest.Listen(t, func(c net.Conn) {
+		c.Read(make([]byte, 1000))
+		answer(c)
 	})
+	c := conn.NewHTTP(conn.HTTPConfig{URL: &url.URL{Scheme: "http", Host: address, Path: "/mcp"}})
+	t.Cleanup(func() { c.Close() })
 	return c
 }
 

@@ -113,25 +113,10 @@ func TestHTTPResponses(t *testing.T) {
 
 // TestHTTPTooLarge: a server that refuses a request before it has read all of it, and closes the connection, has answered.
 func TestHTTPTooLarge(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			c.Read(make([]byte, 1000))
-			io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
-			time.Sleep(50 * time.Millisecond) // until the client waits for room
-			c.Close()
-		}
-	}()
-	c := conn.NewHTTP(conn.HTTPConfig{URL: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/mcp"}})
-	defer c.Close()
+	c := raw(t, func(c net.Conn) {
+		io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")
+		time.Sleep(50 * time.Millisecond) // until the client waits for room
+	})
 	for range 2 {
 		if got := texts(post(t, c, conn.Message{Body: make([]byte, 32<<20)})); !slices.Equal(got, []string{"413 no"}) {
 			t.Errorf("%.80q, want a refusal", got)

@@ -168,7 +168,8 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, patient bool, d
 	return f, err
 }
 
-// due returns how long an answer is waited for, and how much of the processor the server may use meanwhile: all the time there is if this execution has the last word or the script asks for much, less if it has not.
+// due returns how long an answer is waited for, and how much of the processor the server may use meanwhile: all the time there is if this
+// execution has the last word or the script asks for much, less if it has not.
 func (e *executor) due(k *talk, patient bool) time.Duration {
 	if e.target.Exact && !patient || (patient || k.meter.Demanding()) && !k.obs.Ask.Quick {
 		return e.target.timeout()

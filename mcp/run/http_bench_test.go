@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/mcptest"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
@@ -63,7 +64,7 @@ func BenchmarkLatency(b *testing.B) {
 }
 
 func benchmarkTarget(b *testing.B, target *Target) {
-	children := childTime(b)
+	children := mcptest.ProcessorTime(b, syscall.RUSAGE_CHILDREN)
 	ex, err := target.Open(b.Context(), teasel.Role{})
 	if err != nil {
 		b.Fatal(err)
@@ -76,7 +77,7 @@ func benchmarkTarget(b *testing.B, target *Target) {
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	cpu := ownTime(b)
+	cpu := mcptest.ProcessorTime(b, syscall.RUSAGE_SELF)
 	for done := 0; done < b.N; {
 		for i := range obs {
 			obs[i] = teasel.Observation{Features: obs[i].Features[:0], Runs: 1}
@@ -85,14 +86,19 @@ func benchmarkTarget(b *testing.B, target *Target) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		for i := range obs[:n] {
+			if obs[i].Exit != teasel.ExitOK || obs[i].Runs != 1 {
+				b.Fatalf("ended as %v with %d runs: %s", obs[i].Exit, obs[i].Runs, obs[i].Detail)
+			}
+		}
 		done += n
 	}
 	b.StopTimer()
-	own := ownTime(b) - cpu
+	own := mcptest.ProcessorTime(b, syscall.RUSAGE_SELF) - cpu
 	if err := ex.Close(); err != nil {
 		b.Fatal(err)
 	}
-	report(b, own, childTime(b)-children)
+	report(b, own, mcptest.ProcessorTime(b, syscall.RUSAGE_CHILDREN)-children)
 }
 
 func report(b *testing.B, own, children time.Duration) {
@@ -101,21 +107,12 @@ func report(b *testing.B, own, children time.Duration) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }
 
-// childTime returns the processor time of the processes that have ended.
-func childTime(tb testing.TB) time.Duration {
-	var ru syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-}
-
 func benchmarkBare(b *testing.B, args []string) {
 	port, err := proc.FreePort()
 	if err != nil {
 		b.Fatal(err)
 	}
-	children := childTime(b)
+	children := mcptest.ProcessorTime(b, syscall.RUSAGE_CHILDREN)
 	args = append([]string(nil), args...)
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "{port}", strconv.Itoa(port))
@@ -160,7 +157,7 @@ func benchmarkBare(b *testing.B, args []string) {
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	cpu := ownTime(b)
+	cpu := mcptest.ProcessorTime(b, syscall.RUSAGE_SELF)
 	var last atomic.Int64
 	var all sync.WaitGroup
 	for range defaultWindow {
@@ -179,8 +176,8 @@ func benchmarkBare(b *testing.B, args []string) {
 	}
 	all.Wait()
 	b.StopTimer()
-	own := ownTime(b) - cpu
+	own := mcptest.ProcessorTime(b, syscall.RUSAGE_SELF) - cpu
 	cmd.Process.Kill()
 	cmd.Wait()
-	report(b, own, childTime(b)-children)
+	report(b, own, mcptest.ProcessorTime(b, syscall.RUSAGE_CHILDREN)-children)
 }

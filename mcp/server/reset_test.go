@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/mcptest"
 )
 
 // initializeOnce answers what comes on a connection, and resets the connection at the second initialize.
 func initializeOnce(c net.Conn) {
-	defer c.Close()
 	in := bufio.NewReader(c)
 	for initialized := false; ; {
 		r, err := http.ReadRequest(in)
@@ -39,21 +40,7 @@ func initializeOnce(c net.Conn) {
 
 // TestResetConnection: a session is begun on a connection of its own, since the server may be about to close one that was used before.
 func TestResetConnection(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go initializeOnce(c)
-		}
-	}()
-	c := &Command{URL: "http://" + l.Addr().String(), StartTimeout: 5 * time.Second}
+	c := &Command{URL: "http://" + mcptest.Listen(t, initializeOnce), StartTimeout: 5 * time.Second}
 	s, err := c.Start()
 	if err != nil {
 		t.Fatal(err)
