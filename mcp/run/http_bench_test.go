@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,16 +26,19 @@ import (
 
 const echoLine = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello %d"}}}`
 
-// BenchmarkEchoHTTP runs prepared echo calls on a server of the Go SDK over HTTP, and has a bare client of net/http with as many connections make
-// the same calls. One operation is one request; own-µs and server-µs are the processor time for each.
+// BenchmarkEchoHTTP runs prepared echo calls over HTTP on a server of the Go SDK and on server-everything, and has a bare client of net/http with as
+// many connections make the same calls. One operation is one request; own-µs and server-µs are the processor time for each.
 func BenchmarkEchoHTTP(b *testing.B) {
-	command := realServer(b, "gosdk")
-	for name, flags := range map[string][]string{"JSON": {"-json"}, "events": nil} {
-		args := append(append(command[:1:1], "-http", "127.0.0.1:{port}"), flags...)
-		b.Run(name+"/teasel", func(b *testing.B) {
-			benchmarkTarget(b, &Target{Command: server.Command{Args: args, URL: "http://127.0.0.1:{port}/"}, Spares: 1})
-		})
-		b.Run(name+"/bare", func(b *testing.B) { benchmarkBare(b, args) })
+	gosdk := append(realServer(b, "gosdk"), "-http", "127.0.0.1:{port}")
+	everything := realServer(b, "everything")
+	everything[len(everything)-1] = "streamableHttp"
+	for name, command := range map[string]server.Command{
+		"gosdk JSON":   {Args: append(gosdk[:len(gosdk):len(gosdk)], "-json"), URL: "http://127.0.0.1:{port}/"},
+		"gosdk events": {Args: gosdk, URL: "http://127.0.0.1:{port}/"},
+		"everything":   {Args: everything, Env: []string{"PORT={port}"}, URL: "http://127.0.0.1:{port}/mcp", StartTimeout: time.Minute},
+	} {
+		b.Run(name+"/teasel", func(b *testing.B) { benchmarkTarget(b, &Target{Command: command, Spares: 1}) })
+		b.Run(name+"/bare", func(b *testing.B) { benchmarkBare(b, command) })
 	}
 }
 
@@ -107,17 +111,19 @@ func report(b *testing.B, own, children time.Duration) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }
 
-func benchmarkBare(b *testing.B, args []string) {
+func benchmarkBare(b *testing.B, command server.Command) {
 	port, err := proc.FreePort()
 	if err != nil {
 		b.Fatal(err)
 	}
 	children := mcptest.ProcessorTime(b, syscall.RUSAGE_CHILDREN)
-	args = append([]string(nil), args...)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "{port}", strconv.Itoa(port))
+	var words []string
+	for _, w := range slices.Concat(command.Args, command.Env, []string{command.URL}) {
+		words = append(words, strings.ReplaceAll(w, "{port}", strconv.Itoa(port)))
 	}
+	args, env, url := words[:len(command.Args)], words[len(command.Args):len(words)-1], words[len(words)-1]
 	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(cmd.Environ(), env...)
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
@@ -128,7 +134,7 @@ func benchmarkBare(b *testing.B, args []string) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: defaultWindow}}
 	var session string
 	post := func(message string) error {
-		r, err := http.NewRequestWithContext(b.Context(), "POST", fmt.Sprintf("http://127.0.0.1:%d/", port), strings.NewReader(message))
+		r, err := http.NewRequestWithContext(b.Context(), "POST", url, strings.NewReader(message))
 		if err != nil {
 			return err
 		}
