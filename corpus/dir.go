@@ -337,11 +337,8 @@ func (d *Dir) Meta() Meta {
 	return d.meta
 }
 
-// SetMeta changes what the campaign is about, durably.
-func (d *Dir) SetMeta(m Meta) error { return d.change(m, func() {}) }
-
-// Renew is SetMeta for a target that has changed: [Dir.Snapshot] returns its testcases as seeds from then on, since what
-// they reach has to be measured again.
+// Renew durably changes what the campaign is about, to a target that has changed: [Dir.Snapshot] returns its testcases as seeds from then
+// on, since what they reach has to be measured again.
 func (d *Dir) Renew(m Meta) error {
 	return d.change(m, func() {
 		clear(d.edges)

@@ -82,7 +82,7 @@ func TestMetaHasEveryField(t *testing.T) {
 	want.Extension = ".x"
 	want.Target, want.Options = []byte(`{"a":"<b>"}`), []byte(`[1]`)
 	d := create(t)
-	if err := d.SetMeta(want); err != nil {
+	if err := d.change(want, func() {}); err != nil {
 		t.Fatal(err)
 	}
 	d.Close()

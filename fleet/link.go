@@ -426,6 +426,3 @@ func (l *Link) Best(ctx context.Context) ([]corpus.FindingFile, error) {
 
 // Campaign returns the name of the campaign.
 func (l *Link) Campaign() string { return l.config.Campaign }
-
-// URL returns the address of the hub.
-func (l *Link) URL() string { return cmp.Or(l.nc.ConnectedUrlRedacted(), l.config.URL) }

@@ -16,17 +16,8 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
-// Load returns the state of a campaign, from its directory. It may be that of an older version, and of a campaign that runs: then it is
-// how the campaign stood a moment ago.
-func Load(path string) (State, error) {
-	dir, err := corpus.OpenReadOnly(path)
-	if err != nil {
-		return State{}, err
-	}
-	return FromDir(dir)
-}
-
-// FromDir is [Load] for a directory that is open. Findings have no commands, and there are no panels.
+// FromDir returns the state of a campaign, from its directory. It may be that of an older version, and of a campaign that runs: then it is
+// how the campaign stood a moment ago. Findings have no commands, and there are no panels.
 func FromDir(dir *corpus.Dir) (State, error) {
 	m, sum := dir.Meta(), dir.Summary()
 	s := State{Blocked: m.Blocked, Teasel: m.Version, Kind: m.Kind, Target: m.Name, Dir: dir.Path(), Seed: m.Seed, Whole: true, Thinned: true, Workers: newWorkers(dir.Workers())}

@@ -56,10 +56,35 @@ func replaceTable(t *testing.T, page []byte, title string, fs map[string]*pflag.
 	fmt.Fprintf(&b, "| %s | value | default | meaning |\n|---|---|---|---|\n", title)
 	for _, name := range slices.Sorted(maps.Keys(fs)) {
 		meaning, standard := meaningOf(fs[name])
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, strings.ReplaceAll(flags.ValueIn(fs[name]), "|", ", "), cell(standard), cell(meaning))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, valueInFile(fs[name].Value.Type()), cell(standard), cell(meaning))
 	}
 	b.Write(page[old[1]:])
 	return b.Bytes()
+}
+
+// valueInFile says what the file has for a flag of a type.
+func valueInFile(flagType string) string {
+	switch flagType {
+	case "bool":
+		return "true or false"
+	case "int", "uint64":
+		return "whole number"
+	case "float64":
+		return "number"
+	case "duration":
+		return `text such as "30s"`
+	case "size":
+		return `text such as "2GiB"`
+	case "string":
+		return "text"
+	case "stringArray", "stringSlice", "FORMAT=FILE":
+		return "list of texts"
+	case "intSlice":
+		return "list of whole numbers"
+	case "stringToInt":
+		return "table of whole numbers"
+	}
+	return strings.ReplaceAll(flagType, "|", ", ") // one of a fixed set
 }
 
 // The help of each verb fits a screen, or its flags are in groups that do.

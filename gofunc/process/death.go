@@ -385,14 +385,3 @@ func Minimize(ctx context.Context, t *Test, data []byte, id string, runs int, sh
 	small.Input, small.Minimal = least.data, least.done
 	return small, err
 }
-
-// Judge runs one encoded input in a process of its own and returns what was found; a finding without a rule says that it
-// ended well.
-func Judge(ctx context.Context, t *Test, data []byte) (f teasel.Finding, err error) {
-	m, err := newReproducer(ctx, t)
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, m.close()) }()
-	return m.run(ctx, input{data: data})
-}

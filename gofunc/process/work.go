@@ -18,13 +18,9 @@ import (
 // NewPool returns the pool that the hub of a campaign over a typed test has to have: its workers have the same.
 func NewPool() teasel.Pool { return policy.Compose(teasel.NewPool(), policy.NewMaximal()) }
 
-// Work is one worker of the hub's campaign, in as many processes one after another as it takes. It returns when the hub
+// work is one worker of the hub's campaign, in as many processes one after another as it takes. It returns when the hub
 // says stop, ctx ends, or the worker has made its Runs. number tells workers apart. Seeds are the caller's to give to the
 // hub; see [Test.Describe].
-func (t *Test) Work(ctx context.Context, h *teasel.Hub, number int) error {
-	return t.work(ctx, h, number, nil)
-}
-
 func (t *Test) work(ctx context.Context, h *teasel.Hub, number int, between func(teasel.Exchange) (teasel.Exchange, func())) error {
 	w := &worker{t: t, h: h, number: number, between: between, deaths: map[string]int{}, began: time.Now()}
 	for {

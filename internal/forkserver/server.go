@@ -212,9 +212,6 @@ func (s *Server) PID() int {
 	return s.process.Process.Pid
 }
 
-// Marker returns the entry of the environment, NAME=value, that all processes of the program inherit.
-func (s *Server) Marker() string { return s.marker }
-
 // Close kills the program and all processes that it has started, and returns when they are gone.
 func (s *Server) Close() error {
 	s.watch.dog.Stop()

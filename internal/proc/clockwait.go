@@ -86,11 +86,6 @@ func (q *Quiet) clockOf(p *process, t thread) (left time.Duration, use clockUse)
 	return left, clockWaits
 }
 
-// Blind reports that the last Look which found all threads asleep was not shown all their system calls by the kernel: then Look
-// says Asleep where it should say Waiting, and is less sure of it. The program may run as another user, or the machine may forbid
-// it (kernel.yama.ptrace_scope).
-func (q *Quiet) Blind() bool { return q.blind }
-
 // Fruitless says that the caller has waited while Look said Waiting, that nothing has come and that it waits no longer. The
 // threads that let time pass now are left alone after a few such calls, for they may do nothing else. An event loop that is
 // left alone still makes the program Waiting with a timeout that is far shorter than those it had at these calls.
@@ -99,13 +94,6 @@ func (q *Quiet) Fruitless() { q.noteWaits(1) }
 // Rested says that nothing was sent to the program and that it has done what it does at its start: the threads that let time
 // pass now do nothing else, and are left alone from now on.
 func (q *Quiet) Rested() { q.noteWaits(mostFruitless) }
-
-// Fruitful says that something has come, after all, of a thread that let time pass: what was learnt about threads is forgotten.
-func (q *Quiet) Fruitful() {
-	for _, p := range q.processes {
-		clear(p.fruitless)
-	}
-}
 
 // noteWaits notes that all threads which let time pass now have been waited for in vain.
 func (q *Quiet) noteWaits(times int) {

@@ -53,7 +53,7 @@ type Quiet struct {
 	buf       [4096]byte
 	children  []byte // the file of that name of one thread
 	paused    paused // found by the last Look
-	blind     bool   // the last Look has not seen all system calls
+	blind     bool   // the last Look has not seen all system calls: the program runs as another user, or kernel.yama.ptrace_scope forbids it
 }
 
 // NewQuiet returns a Quiet for the process with a number and those that descend from it. Nobody may wait for the process, which

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Member is what a Standby keeps: a [Process], or what the caller has put around one.
@@ -25,7 +24,6 @@ type Standby[M Member] struct {
 	wanted   int
 	started  chan struct{} // closed when the member being started in the background is ready, or has failed; nil: none is
 	cancel   context.CancelFunc
-	took     time.Duration
 	closed   bool
 	starting sync.WaitGroup
 }
@@ -56,7 +54,7 @@ func (s *Standby[M]) Fill(n int) {
 
 // startOne starts a member in the background, and reports whether another one is wanted.
 func (s *Standby[M]) startOne(ctx context.Context) (more bool) {
-	m, err := s.timed(ctx)
+	m, err := s.start(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err == nil {
@@ -68,18 +66,6 @@ func (s *Standby[M]) startOne(ctx context.Context) (more bool) {
 	}
 	s.started = make(chan struct{})
 	return true
-}
-
-// timed starts a member and notes how long that takes.
-func (s *Standby[M]) timed(ctx context.Context) (M, error) {
-	began := time.Now()
-	m, err := s.start(ctx)
-	if err == nil {
-		s.mu.Lock()
-		s.took = time.Since(began)
-		s.mu.Unlock()
-	}
-	return m, err
 }
 
 // Take hands out the oldest member that is ready and runs, which is the caller's from then on. If there is none it waits for
@@ -94,7 +80,7 @@ func (s *Standby[M]) Take(ctx context.Context) (m M, err error) {
 			_ = m.Close() // it has ended on its own, and nobody has used it
 			continue
 		case started == nil:
-			return s.timed(ctx)
+			return s.start(ctx)
 		}
 		select {
 		case <-started:
@@ -144,11 +130,4 @@ func (s *Standby[M]) Ready() (n int) {
 		}
 	}
 	return n
-}
-
-// Took returns how long the last start took that has not failed; 0: there was none yet.
-func (s *Standby[M]) Took() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.took
 }

@@ -38,8 +38,8 @@ func take(t *testing.T, s *Standby[*Process]) *Process {
 func TestStandby(t *testing.T) {
 	s, starts := sleepers(t)
 	first := take(t, s) // none is ready
-	if s.Took() <= 0 || starts.Load() != 1 || s.Ready() != 0 {
-		t.Errorf("after the first Take: took %v, %d starts, %d ready", s.Took(), starts.Load(), s.Ready())
+	if starts.Load() != 1 || s.Ready() != 0 {
+		t.Errorf("after the first Take: %d starts, %d ready", starts.Load(), s.Ready())
 	}
 	s.Fill(3)
 	eventually(t, "three are ready", func() bool { return s.Ready() == 3 })
@@ -123,7 +123,7 @@ func TestStandbyFails(t *testing.T) {
 	if _, err := s.Take(context.Background()); err == nil {
 		t.Error("no error from a command that does not exist")
 	}
-	if err := s.Close(); err != nil || s.Took() != 0 {
-		t.Errorf("%v, took %v", err, s.Took())
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }

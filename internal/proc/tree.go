@@ -138,9 +138,6 @@ func (p *Process) Files() (sum int) {
 	return sum
 }
 
-// CPU returns the processor time that the program and its living descendants have used.
-func (p *Process) CPU() time.Duration { return p.Clock().Read() }
-
 // Clock measures the processor time of a program and of the descendants that were alive when the Clock was made.
 type Clock struct{ pids []int }
 
@@ -161,12 +158,6 @@ func (c Clock) Read() (sum time.Duration) {
 		}
 	}
 	return sum
-}
-
-// OwnCPU returns the processor time that the program itself has used. It makes one system call.
-func (p *Process) OwnCPU() time.Duration {
-	d, _ := ProcessorTime(p.pid)
-	return d
 }
 
 // ProcessorTime reads the CPU clock of another process, without what it has started, which has a resolution of nanoseconds, whereas /proc

@@ -323,9 +323,6 @@ func (m *Memory) countDifferences() (n int) {
 	return n
 }
 
-// Counters returns the number of counters, padding between modules included.
-func (m *Memory) Counters() int { return int(m.shape.Counters) }
-
 // currentRun returns the number of the run in flight: it increases with every input of a batch and with every batch.
 func (m *Memory) currentRun() uint64 {
 	return uint64(atomic.LoadUint32(&m.c.round))<<32 | uint64(atomic.LoadUint32(&m.r.cur))

@@ -149,16 +149,6 @@ const (
 	Large = "large"
 )
 
-// Labels returns the labels of all checks, sorted.
-func Labels() []string {
-	return []string{
-		BareClient, Batch, Cancel, Completion, Cursor, DuplicateKey, EarlierRequests, EOF, GrowthFiles, GrowthMemory,
-		GrowthTime, HTTP, IDs, Injection, Invalid, Large, Lifecycle, LogLevel,
-		Pagination, Pollution, Progress, Questions, Quotes, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, ShapeTime,
-		SideBySide, Stateless, Subscriptions, Tasks, Traversal, Undeclared, UnknownName, Used, Validation, VariantKey, Versions,
-	}
-}
-
 // MeasuresTime reports whether the scripts of a check measure time, so that nothing else must be part of them.
 func MeasuresTime(label string) bool { return label == GrowthTime || label == ShapeTime }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/check"
 )
 
-func ExampleLabels() {
-	fmt.Println(len(check.Labels()), check.Repeat, check.MeasuresTime(check.Repeat), check.MeasuresTime(check.GrowthTime))
-	// Output: 40 repeat false true
+func ExampleMeasuresTime() {
+	fmt.Println(check.MeasuresTime(check.Repeat), check.MeasuresTime(check.GrowthTime))
+	// Output: false true
 }

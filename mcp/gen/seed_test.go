@@ -44,7 +44,8 @@ func TestSeeds(t *testing.T) {
 	if starts > 26 {
 		t.Errorf("%d seeds want a process of their own", starts)
 	}
-	for _, label := range check.Labels() {
+	for _, c := range check.All {
+		label := c.Label
 		if labels[label] == 0 && label != check.Undeclared && label != check.HTTP && label != check.Sessions && label != check.SessionState && label != check.GrowthFiles && label != check.Stateless && label != check.BareClient && label != check.EarlierRequests && label != check.Subscriptions && label != check.SideBySide { // the session is over stdio
 			t.Errorf("no seed for the check %s", label)
 		}
@@ -224,21 +225,6 @@ func looksOf(steps []script.Step) int {
 		}
 	}
 	return 0
-}
-
-func TestChecksAreAll(t *testing.T) {
-	if !slices.IsSorted(check.Labels()) {
-		t.Error("labels are not sorted")
-	}
-	var made []string
-	for _, c := range check.All {
-		made = append(made, c.Label)
-	}
-	slices.Sort(made)
-	made = slices.Compact(made)
-	if !slices.Equal(made, check.Labels()) {
-		t.Errorf("made are %v, listed %v", made, check.Labels())
-	}
 }
 
 func TestUndeclared(t *testing.T) {

@@ -31,16 +31,6 @@ func (m Mode) String() string {
 	return fmt.Sprintf("mode(%d)", uint8(m))
 }
 
-// ParseMode returns the mode with a name, as [Mode.String] returns it; "invalid" is not accepted.
-func ParseMode(name string) (Mode, error) {
-	for m := Conform; m <= Mixed; m++ {
-		if modeNames[m] == name {
-			return m, nil
-		}
-	}
-	return Invalid, fmt.Errorf("no such mode %q, expected conform, adversarial or mixed", name)
-}
-
 // Schema is a compiled schema that can be satisfied. It is immutable: any number of goroutines may use it concurrently, each with a generator
 // of its own. It is made by [Compile]; the zero value is not usable.
 type Schema struct {

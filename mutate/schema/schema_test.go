@@ -225,16 +225,3 @@ func depthOf(v *mutate.JSON) int {
 	})
 	return deepest
 }
-
-func TestModes(t *testing.T) {
-	for m := Conform; m <= Mixed; m++ {
-		if got, err := ParseMode(m.String()); got != m || err != nil {
-			t.Errorf("%v parses to %v, %v", m, got, err)
-		}
-	}
-	for _, name := range []string{"", "invalid", "Conform"} {
-		if m, err := ParseMode(name); err == nil {
-			t.Errorf("%q parses to %v", name, m)
-		}
-	}
-}

@@ -182,9 +182,6 @@ func (c *Connection) handshake(ctx context.Context, host string, limit time.Dura
 	return nil
 }
 
-// FD returns the descriptor that answers come from.
-func (c *Connection) FD() int { return c.in }
-
 // End says whether the server can still be heard.
 func (c *Connection) End() End { return c.end }
 

@@ -36,7 +36,7 @@ func FuzzLoad(f *testing.F) {
 		m.Framing.Length(data)
 		for _, kind := range append(m.Messages, m.Responses...) {
 			for _, d := range [][]byte{nil, data} {
-				if _, err := kind.ParsePrefix(&tree, d, true); err == nil {
+				if found, _, _ := first([]*Message{kind}, &tree, d, true); found != nil {
 					use(&tree, &scratch, &late)
 				}
 			}

@@ -17,25 +17,13 @@ var restField = &Field{ID: "_rest", Kind: Bytes, ToEnd: true, Mutable: true}
 // Parse reads data, which is copied, as a message of this kind. Every byte has to belong to a field. The error is a
 // [*ParseError], and t has the bytes without fields then.
 func (m *Message) Parse(t *Tree, data []byte) error {
-	_, err := m.parse(t, data, false, true)
-	return err
-}
-
-// ParsePrefix reads a message at the start of data and returns how many bytes it has. If more says that further bytes may
-// follow, an error of which Short is true means that they are needed.
-func (m *Message) ParsePrefix(t *Tree, data []byte, more bool) (int, error) {
-	return m.parse(t, data, more, false)
-}
-
-func (m *Message) parse(t *Tree, data []byte, more, whole bool) (int, error) {
-	p := decoder{t: t, extent: extent{more: more}}
-	n, ok := p.run(m, data, whole)
-	if !ok {
-		err := &ParseError{Message: m.Name, Field: p.path(), Offset: p.pos / 8, Reason: p.reason, Short: p.short}
+	p := decoder{t: t}
+	if _, ok := p.run(m, data, true); !ok {
+		err := &ParseError{Message: m.Name, Field: p.path(), Offset: p.pos / 8, Reason: p.reason}
 		t.Data, t.Nodes = append(t.Data[:0], data...), t.Nodes[:0]
-		return 0, err
+		return err
 	}
-	return n, nil
+	return nil
 }
 
 // decoder reads one message. A method that returns false has said why in reason.

@@ -55,7 +55,6 @@ type ParseError struct {
 	Field   string // path of the field
 	Offset  int    // in bytes
 	Reason  string
-	Short   bool // more bytes might have made a message
 }
 
 func (e *ParseError) Error() string {

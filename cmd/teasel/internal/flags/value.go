@@ -161,26 +161,25 @@ func CheckNumbers(fs *pflag.FlagSet) (err error) {
 
 // valueType is what there is to say about the values of flags of a type.
 type valueType struct {
-	typed  string // what is expected on the command line; "": the error of the type says it
-	inFile string // what the configuration file has
-	want   string // the same in an error
-	fits   func(value any) bool
+	typed string // what is expected on the command line; "": the error of the type says it
+	want  string // what is expected in the configuration file
+	fits  func(value any) bool
 }
 
 // valueTypes are the types of flags, by name. Those that are not here take one of a fixed set of texts.
 var valueTypes = map[string]valueType{
-	"bool":        {"true or false", "true or false", "true or false", is[bool]},
-	"int":         {"a whole number", "whole number", "a whole number", is[int64]},
-	"uint64":      {"a whole number, 0 or more", "whole number", "a whole number, 0 or more", func(v any) bool { n, ok := v.(int64); return ok && n >= 0 }},
-	"float64":     {"a number such as 0.5", "number", "a number such as 0.5", func(v any) bool { return is[float64](v) || is[int64](v) }},
-	"duration":    {"a duration such as 30s or 5m", `text such as "30s"`, `a text such as "30s"`, is[string]},
-	"size":        {"", `text such as "2GiB"`, `a text such as "2GiB"`, is[string]},
-	"string":      {"", "text", "a text in quotes", is[string]},
-	"stringArray": {"", "list of texts", `a list such as ["node", "server.js"]`, all[string]},
-	"stringSlice": {"", "list of texts", `a list such as ["node", "server.js"]`, all[string]},
-	reportType:    {"", "list of texts", `a list such as ["sarif=teasel.sarif"]`, all[string]},
-	"intSlice":    {"a whole number", "list of whole numbers", "a list such as [3, 4]", all[int64]},
-	"stringToInt": {"", "table of whole numbers", "a table of whole numbers", func(v any) bool {
+	"bool":        {"true or false", "true or false", is[bool]},
+	"int":         {"a whole number", "a whole number", is[int64]},
+	"uint64":      {"a whole number, 0 or more", "a whole number, 0 or more", func(v any) bool { n, ok := v.(int64); return ok && n >= 0 }},
+	"float64":     {"a number such as 0.5", "a number such as 0.5", func(v any) bool { return is[float64](v) || is[int64](v) }},
+	"duration":    {"a duration such as 30s or 5m", `a text such as "30s"`, is[string]},
+	"size":        {"", `a text such as "2GiB"`, is[string]},
+	"string":      {"", "a text in quotes", is[string]},
+	"stringArray": {"", `a list such as ["node", "server.js"]`, all[string]},
+	"stringSlice": {"", `a list such as ["node", "server.js"]`, all[string]},
+	reportType:    {"", `a list such as ["sarif=teasel.sarif"]`, all[string]},
+	"intSlice":    {"a whole number", "a list such as [3, 4]", all[int64]},
+	"stringToInt": {"", "a table of whole numbers", func(v any) bool {
 		t, ok := v.(table)
 		return ok && !slices.ContainsFunc(slices.Collect(maps.Values(t)), func(v any) bool { return !is[int64](v) })
 	}},
@@ -188,12 +187,10 @@ var valueTypes = map[string]valueType{
 
 // typeOf returns what there is to say about the values of a flag.
 func typeOf(f *pflag.Flag) valueType {
-	t, ok := valueTypes[f.Value.Type()]
-	if !ok {
-		t = valueTypes["string"]
-		t.inFile = f.Value.Type()
+	if t, ok := valueTypes[f.Value.Type()]; ok {
+		return t
 	}
-	return t
+	return valueTypes["string"]
 }
 
 // is reports whether a value is of a type.
@@ -204,9 +201,6 @@ func all[T any](value any) bool {
 	list, ok := value.([]any)
 	return ok && !slices.ContainsFunc(list, func(v any) bool { return !is[T](v) })
 }
-
-// ValueIn says what value the configuration file has for a flag.
-func ValueIn(f *pflag.Flag) string { return typeOf(f).inFile }
 
 // BadValue returns an error that says what was expected, for the library's about the value of a flag.
 func BadValue(err error) error {
