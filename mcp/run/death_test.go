@@ -299,3 +299,30 @@ func TestSlowDeath(t *testing.T) {
 		}
 	}
 }
+
+// A server that takes time to die of a line, and has answered the one before, is not left for the next script to be blamed for.
+func TestDeathBehindAnswer(t *testing.T) {
+	e := open(t, &Target{Command: server.Command{Args: []string{"python3", "-c", dyingServer}, StartTimeout: time.Minute, Timeout: 10 * time.Second}})
+	bad := lineScript(ping, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"\xc0\"}}")
+	bad.Steps[0].NoWait, bad.Steps[1].NoWait = true, true
+	for range 3 { // what ends it each time is not sent for ever
+		obs := executeBatch(t, e, lineScript(ping), bad, lineScript(`{"jsonrpc":"2.0","id":-1.5,"method":"ping"}`, ping))
+		if got := exits(obs); !slices.Equal(got, []teasel.Exit{teasel.ExitOK, teasel.ExitCrash, teasel.ExitOK}) {
+			t.Errorf("they ended as %v", got)
+		}
+	}
+}
+
+// dyingServer works for a while before it dies of a line that it cannot decode.
+const dyingServer = `
+import json, sys
+for line in sys.stdin.buffer:
+    try:
+        m = json.loads(line.decode())
+    except UnicodeDecodeError:
+        sum(range(3000000))
+        raise
+    if "id" in m:
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "dying", "version": "1"}} if m["method"] == "initialize" else {}
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": result}), flush=True)
+`

@@ -269,8 +269,11 @@ func (t *Transcript) Stands() bool {
 }
 
 // Uncertain reports whether something may come that nobody has waited for: an answer to what was cancelled or has an id of the
-// script's own, or progress of what is answered.
+// script's own, or progress of what is answered; or the end of the server, since of the last line nothing has come that says that it is done.
 func (t *Transcript) Uncertain() bool {
+	if n := len(t.Sent); n > 0 && t.Sent[n-1].Answer < 0 {
+		return true
+	}
 	for i := range t.Received {
 		if t.Received[i].Message.Method == "notifications/progress" {
 			return true
