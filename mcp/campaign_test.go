@@ -44,6 +44,7 @@ type hunt struct {
 	choose    session.Selection
 	enough    uint64                      // executions after which it ends at the next look, and unlike runs it is like any other until then; 0: it does not
 	checks    bool                        // nothing but the systematic checks is run
+	beside    bool                        // with checks: requests are in flight together all the same
 	labels    []string                    // of the only ones that are; nil: all
 	stop      func([]teasel.Finding) bool // ends it early
 }
@@ -59,7 +60,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	if h.profile.Name == "" {
 		h.profile = gen.Standard
 	}
-	target := &run.Target{Command: server.Command{Args: h.command, URL: h.url, Header: h.header, Stateless: h.stateless, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, 5*time.Second)}, Canary: canary, Exact: h.runs > 0 || h.checks}
+	target := &run.Target{Command: server.Command{Args: h.command, URL: h.url, Header: h.header, Stateless: h.stateless, Env: h.env, Dir: dir, Timeout: cmp.Or(h.timeout, 5*time.Second)}, Canary: canary, Exact: (h.runs > 0 || h.checks) && !h.beside}
 	visit, err := target.Visit(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,12 @@ func TestSingleBugs(t *testing.T) {
 		{"session-memory", "", check.RuleSessionKept, "Memory grew", check.GrowthMemory},
 		{"long-head-exit", "", judge.RuleCrash, "+X-Teasel", check.HTTP},
 		{"long-head-hang", "", judge.RuleDeaf, "+X-Teasel", check.HTTP},
+		{"declines-some", "", judge.RuleHTTPDeclined, "401", check.HTTP},
+		{"progress-elsewhere", "-sse", check.RuleSessionLeak, "", check.Sessions},
+		{"third-stream", "-sse", judge.RuleCrash, "too many streams", check.HTTP},
+		{"swapped-answers", "", check.RuleMixedAnswers, "", check.InFlight},
+		{"call-file", "", check.RuleKeptOpen, "open files", check.KeptOpen},
+		{"call-zombie", "", check.RuleKeptOpen, "child processes", check.KeptOpen},
 		{"server-request", "-stateless -sse", judge.RuleServerRequest, "", check.Progress},
 		{"unasked-log", "-stateless -sse", judge.RuleUnaskedLog, "", check.Progress},
 		{"unasked-change", "-stateless -sse", judge.RuleSubscription, "", check.Progress},
@@ -45,7 +51,7 @@ func TestSingleBugs(t *testing.T) {
 			found := func(fs []teasel.Finding) bool {
 				return slices.ContainsFunc(fs, func(f teasel.Finding) bool { return f.Rule == tt.rule && strings.Contains(f.Message, tt.said) })
 			}
-			h := &hunt{command: append([]string{server, "-port", "{port}", "-bug", tt.bug}, strings.Fields(tt.flags)...), url: plantedURL, seed: 1, checks: true, labels: []string{tt.label},
+			h := &hunt{command: append([]string{server, "-port", "{port}", "-bug", tt.bug}, strings.Fields(tt.flags)...), url: plantedURL, seed: 1, checks: true, beside: tt.label == check.InFlight, labels: []string{tt.label},
 				stateless: strings.Contains(tt.flags, "-stateless"), choose: session.Selection{Include: []string{"read_text", "confirm"}}, timeout: time.Second, stop: found}
 			fs := h.run(t).Findings
 			if !found(fs) {

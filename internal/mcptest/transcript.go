@@ -237,9 +237,11 @@ func (b *transcriptBuilder) growth(text string) {
 	words := strings.Fields(text)
 	g := &script.Growth{What: words[0]}
 	for _, w := range words[1:] {
-		var size, value float64
-		if _, err := fmt.Sscanf(w, "%g:%g", &size, &value); err != nil {
+		var size, value, processes float64
+		if n, err := fmt.Sscanf(w, "%g:%g:%g", &size, &value, &processes); n < 2 {
 			b.t.Fatalf("%s: %v", w, err)
+		} else if n == 3 {
+			g.Processes = append(g.Processes, processes)
 		}
 		g.Sizes, g.Values = append(g.Sizes, size), append(g.Values, value)
 	}

@@ -138,6 +138,9 @@ func (p *Process) Files() (sum int) {
 	return sum
 }
 
+// Count returns how many processes there are of the program and its descendants, zombies included; 0: the system does not say.
+func (p *Process) Count() int { return len(p.processTree()) }
+
 // Clock measures the processor time of a program and of the descendants that were alive when the Clock was made.
 type Clock struct{ pids []int }
 

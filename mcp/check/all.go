@@ -31,6 +31,8 @@ var All = []Check{
 	{Sessions, false, checkSessions},
 	{SessionState, false, checkSessionState},
 	{GrowthFiles, false, checkGrowthFiles},
+	{InFlight, false, checkInFlight},
+	{KeptOpen, false, checkKeptOpen},
 	{Stateless, false, checkStateless},
 	{BareClient, false, checkBareClient},
 	{Subscriptions, false, checkSubscriptions},

@@ -1,6 +1,9 @@
 package check
 
 import (
+	"net/http"
+	"slices"
+
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
@@ -62,9 +65,21 @@ func (j *Case) isPurpose(s *script.Sent, purposes session.Purpose, text string) 
 	return tool != nil && tool.Has(purposes, s.Message.Params.Get("arguments"), text)
 }
 
+// declined reports whether the server has declined to answer a plain request over HTTP, for who asks or how often: then it says nothing that what it
+// answers to others differs.
+func (j *Case) declined() bool {
+	return slices.ContainsFunc(j.Transcript.Sent, func(s script.Sent) bool {
+		switch s.Status {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+			return s.Regular && j.Transcript.Head(&s) == ""
+		}
+		return false
+	})
+}
+
 // Compare holds the answers of a systematic check against one another.
 func (j *Case) Compare() {
-	if !j.Transcript.Stands() || j.Transcript.Hung {
+	if !j.Transcript.Stands() || j.Transcript.Hung || j.declined() {
 		return
 	}
 	switch j.Transcript.Script.Check {
@@ -86,6 +101,8 @@ func (j *Case) Compare() {
 		j.refusedBare()
 	case Used:
 		j.used()
+	case InFlight:
+		j.mixedAnswers()
 	case SideBySide:
 		j.lostWrites()
 	case Pollution:

@@ -139,6 +139,13 @@ const (
 	// show what there is. The texts begin with the same word; the letter behind it is a, b or c.
 	SideBySide = "side-by-side"
 
+	// A call with a text, calls with others that are in flight together, and one more call. The texts begin with the same word; the letter behind
+	// it is a, b or c. What is said in answer to one is not about another one.
+	InFlight = "in-flight"
+
+	// One step, a valid call that is sent many times, and a request that is answered.
+	KeptOpen = "kept-open"
+
 	// Each step is an array of messages.
 	Batch = "batch"
 
@@ -155,7 +162,7 @@ func MeasuresTime(label string) bool { return label == GrowthTime || label == Sh
 // Comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.
 var Comparing = []string{
-	BareClient, EarlierRequests, IDs, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
+	BareClient, EarlierRequests, IDs, InFlight, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
 }
 
 // IsComparing reports whether a check compares one answer with another.

@@ -250,6 +250,8 @@ func (j *Case) Growth() {
 			j.report(RuleOpenFiles, "(HTTP)", "", fmt.Sprintf("%.0f connections were cut by the client, and the server has %.0f files open that it had not before. They were those of %s.",
 				g.Sizes[last]-g.Sizes[0], kept, j.Transcript.Spoken(&j.Transcript.Sent[max(len(j.Transcript.Sent)-2, 0)]))).Alone = true
 		}
+	case "open":
+		j.keptOpen(g)
 	case "memory":
 		if each, ok := Leaks(g); ok {
 			last := len(g.Values) - 1

@@ -18,6 +18,9 @@ const (
 	NoVersion      = "1999-12-31"
 )
 
+// manyStreams is how many streams of a GET one session has open.
+const manyStreams = 16
+
 // withHead returns a step whose request has another head.
 func withHead(line, head string) script.Step { return script.Step{Line: []byte(line), Head: head} }
 
@@ -32,6 +35,7 @@ func checkHTTP(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	shared("foreign origin and host", "Origin: "+ForeignOrigin+"\nHost: "+ForeignHost)
 	shared("foreign host", "Host: "+ForeignHost)
 	shared("null origin", "Origin: null")
+	emit("again and again", script.NewShared(HTTP, slices.Repeat([]script.Step{script.SendText(list)}, chunk)...))
 	if b.Session.Stateless {
 		shared("GET", "GET")
 		shared("DELETE", "DELETE")
@@ -64,5 +68,6 @@ func checkHTTP(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 	}
 	fresh("ended session", script.SendText(list), withHead("", "DELETE"), script.SendText(list))
 	fresh("two sessions", script.SendText(list), script.Step{Line: session.InitializeLine(b.Version()), Head: "Mcp-Session-Id:"})
+	fresh("many streams", script.Step{Head: "GET", NoWait: true, Times: manyStreams}, script.SendText(list))
 	fresh("many sessions", script.Step{Line: session.InitializeLine(b.Version()), Head: "Mcp-Session-Id:", Times: 200}, script.SendText(session.PingLine))
 }

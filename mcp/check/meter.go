@@ -8,17 +8,18 @@ import (
 
 // Needs is what the scripts of a check need of whoever runs them, beside their steps.
 type Needs struct {
-	Files  bool // the number of files and sockets that the server has open is looked at while a step is repeated
-	Memory bool // the server's memory is measured while a step is repeated
-	Time   bool // the processor time of each step is measured
-	Shape  bool // of Time: by the number of the step and not by its size
-	Huge   bool // its long texts are as long as they can be
-	Asked  bool // it goes on only while the server asks something
+	Files     bool // the number of files and sockets that the server has open is looked at while a step is repeated
+	Processes bool // with Files: and that of its processes, those included that have ended and that nobody has waited for
+	Memory    bool // the server's memory is measured while a step is repeated
+	Time      bool // the processor time of each step is measured
+	Shape     bool // of Time: by the number of the step and not by its size
+	Huge      bool // its long texts are as long as they can be
+	Asked     bool // it goes on only while the server asks something
 }
 
 // NeedsOf returns what the scripts of a check need.
 func NeedsOf(label string) Needs {
-	return Needs{Files: label == GrowthFiles, Memory: label == GrowthMemory, Time: MeasuresTime(label), Shape: label == ShapeTime, Huge: label == Large, Asked: label == Questions}
+	return Needs{Files: label == GrowthFiles || label == KeptOpen, Processes: label == KeptOpen, Memory: label == GrowthMemory, Time: MeasuresTime(label), Shape: label == ShapeTime, Huge: label == Large, Asked: label == Questions}
 }
 
 // Demanding reports whether the server may need a long time for a script.
@@ -27,6 +28,7 @@ func (n Needs) Demanding() bool { return n.Memory || n.Time || n.Huge }
 // Metered is a server whose memory and processor time can be measured.
 type Metered interface {
 	Files() int                         // that are open; 0: nobody knows
+	Processes() int                     // with those that have ended and that nobody has waited for; 0: nobody knows
 	Memory() uint64                     // in bytes
 	Clock() (read func() time.Duration) // of the processor
 }
@@ -92,8 +94,13 @@ func (m *Meter) measureFiles(s Metered, t *script.Transcript, step, repeated int
 	if t.Growth == nil {
 		t.Growth = &script.Growth{What: "files"}
 	}
-	if said, ok := m.quarter(t, step, repeated); ok {
-		rise(t.Growth, float64(said), float64(s.Files()))
+	said, ok := m.quarter(t, step, repeated)
+	if !ok {
+		return
+	}
+	rise(t.Growth, float64(said), float64(s.Files()))
+	if g := t.Growth; m.Processes && len(g.Processes) < len(g.Values) {
+		g.What, g.Processes = "open", append(g.Processes, float64(s.Processes()))
 	}
 }
 

@@ -20,6 +20,8 @@ const (
 	RuleCapabilityCode   = "mcp/client-capability-code"
 	RuleReplay           = "mcp/http-replay"
 	RuleOpenFiles        = "mcp/open-files"
+	RuleKeptOpen         = "mcp/kept-open"
+	RuleMixedAnswers     = "mcp/mixed-answers"
 	RuleUsed             = "mcp/refused-for-good"
 	RuleLostWrite        = "mcp/lost-write"
 	RuleVersions         = "mcp/version-differs"

@@ -37,6 +37,11 @@ func markedCall(id, mark, head string) script.Step {
 	return withHead(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"`+ControlName+mark+`","arguments":{},"_meta":{"progressToken":"`+ControlName+mark+`"}}}`, head)
 }
 
+// followedCall calls a tool and asks for its progress. The token says whose call it is.
+func followedCall(t *session.Operation, mark, head string) script.Step {
+	return withHead(strings.Replace(string(t.Call()), `"params":{`, `"params":{"_meta":{"progressToken":"`+ControlName+mark+`"},`, 1), head)
+}
+
 // sameIDs is how many pairs of requests with the same id are sent: two that overtake each other are a matter of luck.
 const sameIDs = 8
 
@@ -58,16 +63,17 @@ func checkSessions(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		pairs = append(pairs, one, other)
 	}
 	both("same ids", pairs...)
-	both("streams", script.Step{Head: "GET", NoWait: true}, script.Step{Head: "GET\n" + otherHead, NoWait: true},
-		markedCall(`"@id"`, "a90", ""), markedCall(`"@id"`, "b90", otherHead))
+	streams := []script.Step{{Head: "GET", NoWait: true}, withHead("", "GET\n"+otherHead), markedCall(`"@id"`, "a90", ""), markedCall(`"@id"`, "b90", otherHead)}
+	streams[1].NoWait = true
 	asked := []script.Step{{Head: "GET", NoWait: true}, {Head: "GET", NoWait: true}, markedCall(`"@id"`, "a94", "")}
-	for _, t := range b.Tools { // whose progress comes on one stream
+	for _, t := range b.Tools { // which may have progress
 		if t.Reads && !t.Slow {
-			line := strings.Replace(string(t.Call()), `"params":{`, `"params":{"_meta":{"progressToken":"`+ControlName+`a95"},`, 1)
-			asked = append(asked, script.SendText(line))
+			streams = append(streams, followedCall(t, "a97", ""), followedCall(t, "b97", otherHead))
+			asked = append(asked, followedCall(t, "a95", ""))
 			break
 		}
 	}
+	both("streams", append(streams, script.SendText(list))...)
 	both("several streams", append(asked, script.SendText(list))...)
 	both("another stream resumed", resumed(list, "a92", "a93", "")...)
 	both("resumed by a stranger", resumed(list, "a91", "a96", "\n"+otherHead)...)

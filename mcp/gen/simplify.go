@@ -32,7 +32,7 @@ func (m *Mutator) Simplify(k uint64, dst, src script.Script) (script.Script, boo
 }
 
 func measuresGrowth(in *script.Script) bool {
-	return check.MeasuresTime(in.Check) || in.Check == check.GrowthMemory || in.Check == check.GrowthFiles
+	return check.MeasuresTime(in.Check) || in.Check == check.GrowthMemory || in.Check == check.GrowthFiles || in.Check == check.KeptOpen
 }
 
 // countdown counts candidates that are passed over.

@@ -13,6 +13,7 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
+	"github.com/teaselfuzz/teasel/mutate"
 )
 
 const transportSource = specification + "2025-11-25/basic/transports"
@@ -78,6 +79,9 @@ var httpRules = []teasel.Rule{
 	{ID: RuleHTTPGetAnswer, Severity: teasel.Medium, Title: "Answer comes on the stream of a GET",
 		Help:   "The answer to a request came in the response to a GET, and not in that to the request.\n\nA client waits for it where it has asked, and one whose GET came later, or has ended, never gets it.\n\nSend answers in the response to the POST; only a stream that is resumed with Last-Event-ID may have some.",
 		Source: transportSource + "#listening-for-messages-from-the-server"},
+	{ID: RuleHTTPDeclined, Severity: teasel.Medium, Title: "Request is declined, and served when it is made again",
+		Help:   "A request was answered with status 401 or 403, and the same request with the same head was carried out later.\n\nClients take the status for the end of their access: they discard the token, ask the user to log in again, or give up. One of several servers behind one address that does not know the token, a clock that differs, or a check that fails by chance does this.\n\nHave all servers check credentials alike, and answer with 503 where it is not known whether they are right.",
+		Source: "https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#error-handling"},
 	{ID: RuleHTTPStatus, Severity: teasel.Low, Title: "Refusal has the wrong HTTP status",
 		Help:   "A request of 2026-07-28 was refused with -32601 and a status other than 404, or with -32602 for missing metadata, -32020, -32021 or -32022 and a status other than 400.\n\nWhat stands between client and server sees the status only, and clients tell by it a server of this version from an earlier one.\n\nSet the status that belongs to the code.",
 		Source: metadataSource + "#protocol-version-header"},
@@ -121,6 +125,7 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 		j.report(RuleHTTPType, subjectHTTP, "", fmt.Sprintf("%s was answered with status %d and the type %q.", line, s.Status, kind))
 	}
 	j.sessionID(i, s)
+	j.declined(i, s, answer)
 	if answer == nil || answer.Message.Result == nil || method != "POST" {
 		return
 	}
@@ -136,6 +141,31 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 	case ok && id == check.UnknownSession:
 		j.report(RuleHTTPSession, subjectHTTP, "unknown", fmt.Sprintf("%s%s was carried out; expected status 404.", line, withHead(head)))
 	}
+}
+
+// declined reports a request that lacked nothing: it was declined, and carried out when it was made again after that.
+func (j *judge) declined(i int, s *script.Sent, answer *script.Received) {
+	if s.Status != http.StatusUnauthorized && s.Status != http.StatusForbidden || answer == nil || !s.Regular || j.t.Head(s) != "" {
+		return
+	}
+	for k := i + 1; k < len(j.t.Sent); k++ {
+		o := &j.t.Sent[k]
+		if r := j.answer(o); r != nil && r.Message.Result != nil && o.Status < 300 && o.At >= answer.At && j.t.Head(o) == "" && isSameRequest(s, o) {
+			j.report(RuleHTTPDeclined, subjectHTTP, "", fmt.Sprintf("%s was answered with status %d, and with a result when it was made again.", jsonrpc.Cut(s.Raw, 160), s.Status))
+			return
+		}
+	}
+}
+
+// isSameRequest reports whether two requests ask the same.
+func isSameRequest(a, b *script.Sent) bool {
+	text := func(params *mutate.JSON) string {
+		if params == nil {
+			return ""
+		}
+		return params.String()
+	}
+	return a.Message.Method == b.Message.Method && text(a.Message.Params) == text(b.Message.Params)
 }
 
 // carriedOut reports a request that was carried out though its head, or a line of it, should have had it refused.

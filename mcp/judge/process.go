@@ -128,9 +128,9 @@ func (j *judge) guiltyLine() string {
 	case 0:
 		return j.requestOf(s)
 	case 1:
-		return lineOf(s) + " and then " + lineOf(last)
+		return j.requestOf(s) + " and then " + j.requestOf(last)
 	}
-	return fmt.Sprintf("%s, %d more and then %s", lineOf(s), after-1, lineOf(last))
+	return fmt.Sprintf("%s, %d more and then %s", j.requestOf(s), after-1, j.requestOf(last))
 }
 
 // requestOf quotes a line with the head of its request, if that is another than usual.

@@ -94,6 +94,7 @@ const (
 	RuleHTTPMismatch      = "mcp/http-head-mismatch"
 	RuleHTTPEncoding      = "mcp/http-head-encoding"
 	RuleHTTPStatus        = "mcp/http-error-status"
+	RuleHTTPDeclined      = "mcp/http-declined"
 	RuleHTTPGetAnswer     = "mcp/http-stream-answer"
 	RuleHTTPEventID       = "mcp/http-event-id"
 	RuleHTTPBroadcast     = "mcp/http-broadcast"

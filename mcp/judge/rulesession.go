@@ -156,6 +156,13 @@ var sessionRules = []teasel.Rule{
 		Help: "Of calls that were in flight together and were all answered with a result, some left nothing behind, though the same calls one after another do.\n\n" +
 			"Clients call tools in parallel. What reads, changes and writes back overwrites what another has written meanwhile, and the data is gone without a word.\n\n" +
 			"Have such calls wait for one another: a lock, a queue, a transaction."},
+	{ID: check.RuleMixedAnswers, Severity: teasel.High, Title: "Answer is about another request",
+		Help: "Of calls that were in flight together one was answered with what the answer to another one says, though calls that are made alone are answered right.\n\n" +
+			"Clients call tools in parallel, and several clients share a server: each gets what another has asked for, secrets included.\n\n" +
+			"Keep nothing of a request where the next one finds it: in a global, in a field of an object that requests share, or in the order of a queue."},
+	{ID: check.RuleKeptOpen, Severity: teasel.Medium, Title: "Open files or child processes rise with every call",
+		Help: "The server's open files, or its child processes, rose steadily while one valid call was repeated. Children that have ended count too if the server has not waited for them.\n\nWhen there are as many as the system allows the server can open nothing more, or start nothing.\n\n" +
+			"Close what is opened also where something fails, and wait for each process that is started."},
 	{ID: check.RuleVersions, Severity: teasel.Medium, Title: "Version of the protocol changes what is answered",
 		Help: "A list, a resource, a prompt or a call that only reads has other contents in one version of the protocol, or is refused there, although the server agreed to both versions and answers the same twice in one of them. What the versions themselves say differently is not compared.\n\n" +
 			"Clients of one version miss tools, or get other data, and nobody tests with all of them.\n\n" +

@@ -63,7 +63,7 @@ var scopes = map[string]scope{
 	check.RuleSessionState: {streamable, handshakes, overHTTP, ""}, check.RuleCapabilityCode: {session.StatelessVersion, "", "", must},
 	RuleHTTPEventID: {streamable, handshakes, overHTTP, must}, RuleHTTPBroadcast: {streamable, handshakes, overHTTP, must}, check.RuleSessionKept: {streamable, handshakes, overHTTP, should}, check.RuleOpenFiles: {"", "", overHTTP, should},
 	RuleHTTPMismatch: {session.StatelessVersion, "", overHTTP, must}, RuleHTTPEncoding: {session.StatelessVersion, "", overHTTP, must},
-	RuleHTTPStatus: {session.StatelessVersion, "", overHTTP, must},
+	RuleHTTPStatus: {session.StatelessVersion, "", overHTTP, must}, RuleHTTPDeclined: {streamable, "", overHTTP, should},
 
 	RuleDiscover: {session.StatelessVersion, "", "", must}, RuleMeta: {session.StatelessVersion, "", "", must}, RuleMetaCode: {session.StatelessVersion, "", "", must}, RuleResultType: {session.StatelessVersion, "", "", must},
 	RuleCaching: {session.StatelessVersion, "", "", must}, RuleSubscription: {session.StatelessVersion, "", "", must},

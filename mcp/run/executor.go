@@ -94,6 +94,12 @@ func (t *Target) Open(ctx context.Context, role teasel.Role) (teasel.Executor[sc
 		s.Mirrors = e.session.Mirrors
 		_, err = t.command().Initialize(ctx, s.Server)
 	}
+	if start := (*server.StartError)(nil); t.Session != nil && errors.As(err, &start) && start.Declined() { // it was served before
+		s.Close()
+		if s, err = e.up(ctx); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+	}
 	if err != nil {
 		s.Close()
 		if t.Session != nil { // it was there
@@ -238,7 +244,7 @@ func (e *executor) up(ctx context.Context) (*peer, error) {
 	}
 	again := func(err error) bool { var failed *server.StartError; return errors.As(err, &failed) }
 	if len(e.target.Args) == 0 {
-		again = refusesConnections
+		again = mayServeSoon
 	}
 	began := time.Now()
 	defer func() { e.restarts.took += time.Since(began) }()

@@ -156,3 +156,25 @@ func TestSeedsOfManyTools(t *testing.T) {
 		t.Errorf("%d MiB of growing texts, want 16 to 64", growing>>20)
 	}
 }
+
+// A server that leaves a file open, or a child that has ended, of each call is found, and one that does not is not.
+func TestKeptOpen(t *testing.T) {
+	program := mcptest.BuildServer(t, "plantedhttp")
+	for _, bug := range []string{"call-file", "call-zombie", ""} {
+		t.Run("bug="+bug, func(t *testing.T) {
+			e := open(t, &Target{Command: server.Command{Args: []string{program, "-port", server.PortWord, "-clean", "-bug", bug}, URL: "http://127.0.0.1:" + server.PortWord + "/mcp"}})
+			found := 0
+			for _, s := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {
+				if s.Script.Check != check.KeptOpen {
+					continue
+				}
+				tr, obs := execute(t, e, s.Script)
+				t.Log(s.Name, tr.Growth)
+				found += len(told(&obs, check.RuleKeptOpen))
+			}
+			if (found > 0) != (bug != "") {
+				t.Errorf("%d findings", found)
+			}
+		})
+	}
+}

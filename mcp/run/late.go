@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -113,7 +114,7 @@ func (e *executor) forget(s *peer) (ended []*talk) {
 		e.live = nil
 	}
 	if past := s.past.Before(s.past.Added()); len(e.target.Args) == 0 && e.target.Last != nil && len(past) > 0 {
-		e.target.Last.Keep(past[max(0, len(past)-e.target.window()):]) // as much as may have been in flight
+		e.target.Last.Keep(past[max(0, len(past)-e.target.window()):], cmp.Or(s.noticed, time.Now())) // as much as may have been in flight
 	}
 	for _, k := range e.in(suspended) {
 		if k.server != s {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -17,6 +18,7 @@ func (e *executor) lives(ctx context.Context, s *peer, f waitEnd, inFlight []*ta
 	if len(e.target.Args) > 0 || !slices.Contains([]waitEnd{waitBusy, waitUnresponsive, waitRefuses, waitEnded}, f) {
 		return nil
 	}
+	s.noticed = time.Now()
 	err := proc.Restart(ctx, func() error {
 		why, err := e.target.command().Refuses(ctx, s.Server)
 		if why == nil {
@@ -35,9 +37,15 @@ func (e *executor) lives(ctx context.Context, s *peer, f waitEnd, inFlight []*ta
 		sent = append(sent, script.AppendPacked(nil, &in))
 	}
 	if len(sent) > 0 && e.target.Last != nil {
-		e.target.Last.Keep(sent)
+		e.target.Last.Keep(sent, s.noticed)
 	}
 	return e.target.Gone(err)
+}
+
+// mayServeSoon reports whether a server that is not ours may serve a new client if it is asked again.
+func mayServeSoon(err error) bool {
+	var start *server.StartError
+	return refusesConnections(err) || errors.As(err, &start) && start.Declined()
 }
 
 // refusesConnections reports whether nobody listens at a server's address. Somebody may soon.

@@ -42,12 +42,13 @@ type arrival struct {
 
 // condition is how a server fares.
 type condition struct {
-	broken    bool   // it does not take what is sent
-	asleep    bool   // it was when it was looked at last, and nothing was sent since
-	ended     bool   // the session is at its end, and the server is not
-	maybeGone bool   // a response had no message, or did not come: the session, or the server, may be at its end
-	refused   bool   // a ping was answered with a status, or its connection closed, and with no message
-	refusal   string // why a new client is refused, of one that refuses everything
+	broken    bool      // it does not take what is sent
+	asleep    bool      // it was when it was looked at last, and nothing was sent since
+	ended     bool      // the session is at its end, and the server is not
+	maybeGone bool      // a response had no message, or did not come: the session, or the server, may be at its end
+	refused   bool      // a ping was answered with a status, or its connection closed, and with no message
+	noticed   time.Time // when it was seen to answer nothing, or to refuse everything
+	refusal   string    // why a new client is refused, of one that refuses everything
 }
 
 // A flight is what is on its way and will be answered: a request or, over HTTP, any line, whose answer is the end of its exchange.

@@ -71,9 +71,10 @@ type End struct {
 
 // Growth is what the executor measured on purpose: how memory or time grew while one input was repeated or made bigger.
 type Growth struct {
-	What   string    // "memory": bytes held after Sizes[i] executions; "time": microseconds for an input of Sizes[i] bytes; "shape": for the Sizes[i]th line
-	Sizes  []float64 // strictly rising
-	Values []float64
+	What      string    // "memory": bytes held after Sizes[i] executions; "files": open; "open": files, and processes; "time": microseconds for an input of Sizes[i] bytes; "shape": for the Sizes[i]th line
+	Sizes     []float64 // strictly rising
+	Values    []float64
+	Processes []float64 // with "open"
 }
 
 // Waiting is what a process waits for that uses no processor.

@@ -134,6 +134,15 @@ func (s *Server) Files() int {
 	return s.proc.Files()
 }
 
+// Processes returns how many processes the server has, with those that have ended and that it has not waited for; 0: its process is not ours, or
+// the system does not say.
+func (s *Server) Processes() int {
+	if s.proc == nil {
+		return 0
+	}
+	return s.proc.Count()
+}
+
 // Clock returns a function that says how much of the processor the server has used, of what it has started only what is there now;
 // nil: its process is not ours.
 func (s *Server) Clock() func() time.Duration {

@@ -31,7 +31,7 @@ func (c *Command) Refuses(ctx context.Context, s *Server) (why *StartError, err 
 	if !errors.As(err, &why) {
 		return nil, err
 	}
-	if why.declined {
+	if why.Declined() {
 		return nil, nil
 	}
 	return why, nil

@@ -130,7 +130,9 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		return answer, c.trouble(s, callError(err), nil, "notifications/initialized")
 	}
 	s.Uninitialized = false
-	s.listen()
+	if s.listen() {
+		c.Last.Begun(script.Step{Line: session.InitializeLine(c.version()), Head: "Mcp-Session-Id:"}, script.Step{Head: "GET"})
+	}
 	return answer, nil
 }
 

@@ -2,7 +2,9 @@ package server
 
 import (
 	"errors"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
@@ -22,14 +24,32 @@ func (e *GoneError) Unwrap() error { return e.err }
 // LastSent is the last that a server was sent which is not ours, and which has ended. The zero value is empty. It may be used by several
 // goroutines.
 type LastSent struct {
-	mu sync.Mutex
-	in script.Script
+	mu     sync.Mutex
+	in     script.Script
+	beside []begun
 }
 
-// Gone returns the error for a server that served its clients before and serves none any more: a [*GoneError] if it is not ours.
+// begun is a session that was begun for ourselves: no script has its lines.
+type begun struct {
+	at    time.Time
+	steps []script.Step
+}
+
+// aroundTime is how long before a server was seen to have ended what has ended it was sent, at most.
+const aroundTime = time.Second
+
+// Gone returns the error for a server that served its clients before and serves none any more: a [*GoneError] if it is not ours, unless it
+// declines them, which it may do for what they are.
 func (c *Command) Gone(err error) error {
 	var start *StartError
-	if len(c.Args) > 0 || !errors.As(err, &start) {
+	switch {
+	case !errors.As(err, &start):
+		return err
+	case start.Declined():
+		again := *start
+		again.Hint = "it served teasel before: the credentials may have expired, or it limits how often it is asked (--rate)"
+		return &again
+	case len(c.Args) > 0:
 		return err
 	}
 	e := &GoneError{err: err, Why: start.What}
@@ -44,9 +64,29 @@ func (c *Command) Gone(err error) error {
 	return e
 }
 
-// Keep keeps what a server has been sent which has ended: packed scripts, the last of which is what it was sent last.
-func (l *LastSent) Keep(packed [][]byte) {
+// Begun notes what begins a session, which is sent now.
+func (l *LastSent) Begun(steps ...script.Step) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.beside = slices.DeleteFunc(l.beside, func(b begun) bool { return now.Sub(b.at) > time.Minute })
+	l.beside = append(l.beside, begun{now, steps})
+}
+
+// Keep keeps what a server has been sent which was seen to have ended at a time: packed scripts, the last of which is what it was sent last. With
+// them it keeps the sessions that were begun shortly before.
+func (l *LastSent) Keep(packed [][]byte, ended time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	in := script.Script{Start: script.Shared}
+	for _, b := range l.beside {
+		if ended.Sub(b.at) < aroundTime {
+			in.Steps = append(in.Steps, b.steps...)
+		}
+	}
 	for _, piece := range packed {
 		before, steps := len(in.Steps), script.Unpack(piece).Steps
 		for i := range steps {
@@ -54,7 +94,5 @@ func (l *LastSent) Keep(packed [][]byte) {
 		}
 		in.Steps = append(in.Steps, steps...)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.in = in
 }

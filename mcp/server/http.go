@@ -116,11 +116,13 @@ func (s *Server) OverHTTP() bool { return s.http != nil }
 // OverEvents reports whether the server says all on one stream, so that the end of an exchange says nothing about an answer.
 func (s *Server) OverEvents() bool { return s.reached.Events }
 
-// listen asks for what the server has to say by itself.
-func (s *Server) listen() {
-	if s.http != nil && !s.reached.Events {
-		s.Send(conn.Message{Head: "GET", Apart: true})
+// listen asks for what the server has to say by itself, and reports whether it can.
+func (s *Server) listen() bool {
+	if s.http == nil || s.reached.Events {
+		return false
 	}
+	s.Send(conn.Message{Head: "GET", Apart: true})
+	return true
 }
 
 // headerValue returns a text as it may stand in a head.
@@ -152,6 +154,12 @@ func (e *statusError) Error() string {
 }
 
 func (e *statusError) Is(target error) bool { return target == errStatus }
+
+// isDeclined reports whether a request lacks what its client has to show, or that does not do.
+func isDeclined(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && (status.status == http.StatusUnauthorized || status.status == http.StatusForbidden)
+}
 
 // refusedError is for an address at which nobody listens.
 func (c *Command) refusedError(s *Server) *StartError {

@@ -90,9 +90,22 @@ func callError(err error) error {
 	return errEnded
 }
 
+// declinedTries is how often a request is made that is declined with 401 or 403: behind one address there may be servers of which one does not
+// know the credentials.
+const declinedTries = 3
+
 // call sends a request and waits for its answer. What else comes is answered or dropped; noise is the first line that was no
 // message. It is for what happens before the campaign.
 func (s *Server) call(ctx context.Context, line []byte, patience time.Duration) (answer jsonrpc.Message, noise []byte, err error) {
+	for range declinedTries {
+		if answer, noise, err = s.callOnce(ctx, line, patience); !isDeclined(err) {
+			break
+		}
+	}
+	return answer, noise, err
+}
+
+func (s *Server) callOnce(ctx context.Context, line []byte, patience time.Duration) (answer jsonrpc.Message, noise []byte, err error) {
 	x := script.Expansion{Transcript: new(script.Transcript), IDs: &s.IDs}
 	raw := x.Append(nil, line)
 	if s.stateless {

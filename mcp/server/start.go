@@ -37,6 +37,10 @@ func (e *StartError) Error() string {
 	return fmt.Sprintf("%s %q: %s", doing, strings.Join(e.Command, " "), e.What)
 }
 
+// Declined reports whether the server has answered, and may have its reasons for not serving the client: it said so with a message, or with a
+// status that says that it should come later, or with other credentials.
+func (e *StartError) Declined() bool { return e.declined }
+
 // Unwrap returns the operating system's reason, if that is what it was.
 func (e *StartError) Unwrap() error { return e.Err }
 

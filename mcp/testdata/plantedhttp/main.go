@@ -38,6 +38,8 @@ type server struct {
 	streams    map[chan string]string // their sessions
 	held       []any                  // for sessions
 	bare       bool                   // the last client has no capabilities
+	requests   int
+	waiting    chan string // of a call that gives its text away; nil: there is none
 }
 
 type message struct {
@@ -110,6 +112,9 @@ func cutOnSignal(h *http.Server, closes bool) {
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.longHead(r)
+	if s.uneven(w) {
+		return
+	}
 	origin := r.Header.Get("Origin")
 	switch {
 	case r.URL.Path != "/mcp":
@@ -396,7 +401,8 @@ func (s *server) call(w http.ResponseWriter, m *message) {
 		s.answer(w, http.StatusOK, m.ID, "result", content("text is missing or too long", true))
 		return
 	}
-	s.answer(w, http.StatusOK, m.ID, "result", content(text, false))
+	s.leave()
+	s.answer(w, http.StatusOK, m.ID, "result", content(s.exchange(text), false))
 }
 
 // nameOf returns the name that a call is for.

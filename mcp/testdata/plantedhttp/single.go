@@ -29,6 +29,15 @@ var bugs = []string{
 	"needs-other-status", // and with another status
 	"no-discover",        // server/discover is no method
 	"discover-404",       // and the response says so with nothing but its status
+
+	"declines-some",      // every third request is answered with 401
+	"progress-elsewhere", // progress comes on the stream of another session
+	"third-stream",       // the third stream that is open ends the server
+	"swapped-answers",    // of two calls in flight each gets the text of the other
+	"slower",             // each call takes longer than the one before
+	"call-file",          // a file is open for each call
+	"call-zombie",        // a child that has ended is left of each
+	"slow",               // each call takes 200 ms, which is no bug
 }
 
 // has reports whether the server has one of the bugs.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 )
 
@@ -44,6 +45,9 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	messages := make(chan string, 64)
 	s.mu.Lock()
 	s.streams[messages] = r.Header.Get(sessionHeader)
+	if s.has("third-stream") && len(s.streams) > 2 {
+		panicOutside()
+	}
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -81,7 +85,7 @@ func (s *server) push(session string, body []byte) (sent bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for messages, of := range s.streams {
-		if of != session {
+		if (of != session) != s.has("progress-elsewhere") {
 			continue
 		}
 		select {
@@ -115,4 +119,10 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) {
 		}
 		found = found || e.id == last || first
 	}
+}
+
+// panicOutside ends the program, as a panic does where no handler recovers it.
+func panicOutside() {
+	fmt.Fprintln(os.Stderr, "panic: too many streams\n\ngoroutine 1 [running]:\nmain.(*server).stream(0x0)\n\t/src/streams.go:50 +0x1")
+	os.Exit(2)
 }

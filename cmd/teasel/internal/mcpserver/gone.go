@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/plain"
@@ -29,7 +30,11 @@ func goneFinding(err error) (f teasel.Finding, ok bool) {
 			after = fmt.Sprintf(" after one of these %d requests", len(in.Steps))
 		}
 		for _, s := range in.Steps[max(0, len(in.Steps)-shownGone):] {
-			f.Detail += "> " + plain.Line(string(s.Line)) + "\n"
+			head := ""
+			if s.Head != "" {
+				head = "[" + plain.Line(strings.ReplaceAll(s.Head, "\n", ", ")) + "] "
+			}
+			f.Detail += strings.TrimRight("> "+head+plain.Line(string(s.Line)), " ") + "\n"
 		}
 	}
 	f.Message = fmt.Sprintf("The server serves nobody any more%s: of a new client, it %s. teasel has not started it, and cannot try again.", after, gone.Why)
