@@ -236,6 +236,7 @@ func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 	if used := e.cpu() - began; !t.over && used > e.longest { // in all of its messages, which may be many
 		e.longest = used
 	}
+	e.served.slept = t.slept
 	return e.settleAccount(ctx, &t, o)
 }
 

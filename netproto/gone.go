@@ -110,8 +110,8 @@ func (e *executor) absent(ctx context.Context) (why string, err error) {
 		}
 		return why, err
 	}
-	if ok, err := e.serves(ctx); err != nil || ok && e.answered() {
+	if now, err := e.serves(ctx); err != nil || now == serviceAll && e.answered() {
 		return "", err
 	}
-	return unserved, nil
+	return serviceNone.String(), nil
 }

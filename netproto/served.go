@@ -2,10 +2,13 @@ package netproto
 
 import (
 	"context"
+	"errors"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/history"
 	"github.com/teaselfuzz/teasel/netproto/conn"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
 	"github.com/teaselfuzz/teasel/netproto/judge"
@@ -14,22 +17,44 @@ import (
 // A server may sleep, with its port open and connections taken by the kernel, and answer nobody any more: a lock is not released, a thread
 // waits for a client that has gone, a pool of workers is used up. A fresh client that was served before shows that.
 
-// How many dialogues in a row without a byte of an answer are a reason to ask: at first, and at most after it was in vain.
+// How many dialogues without a byte of an answer are a reason to have fresh clients ask: at first, and at most after that was in vain. Where
+// no client is known that is served, a fresh server has to show one, which takes a start.
 const (
-	silentDialogues     = 8
+	silentDialogues     = 1
 	mostSilentDialogues = 512
+	unknownDialogues    = 8
 )
+
+// freshClients is how many clients ask a server of ours, one after the other: one that deals out its clients to several processes or threads
+// may leave some of them without an answer.
+const freshClients = 8
 
 // served is a client that is served: a dialogue that the server has answered.
 type served struct {
 	in     *dialogue.Dialogue // nil: none is known
 	sought bool               // the seeds were asked
-	silent int                // dialogues in a row that were not answered
+	proven bool               // each of several fresh clients of a fresh server was answered
+	silent int                // dialogues that were not answered since a fresh client has asked
+	slept  bool               // in the last dialogue the server let all of the time limit pass, so that asking costs little
 	due    int                // how many of them are a reason to ask
 }
 
-// unserved says how a server is that answers nobody any more.
-const unserved = "a fresh client that it has answered before gets no answer"
+// service says which fresh clients of a server are answered that it has answered before.
+type service uint8
+
+const (
+	serviceAll service = iota // or the server has a fault of another kind
+	serviceSome
+	serviceNone
+)
+
+// String says what is wrong.
+func (s service) String() string {
+	if s == serviceSome {
+		return "some fresh clients get an answer as before, and others get none"
+	}
+	return "a fresh client that it has answered before gets no answer"
+}
 
 // answered reports whether the server has sent anything in the last dialogue.
 func (e *executor) answered() bool {
@@ -43,7 +68,7 @@ func (e *executor) noteAnswer() {
 		s.silent++
 		return
 	}
-	if s.silent = 0; s.in == nil {
+	if s.slept = false; s.in == nil { // and had an answer all the same
 		s.in = dialogue.Codec{Model: e.target.Model}.Unpack(e.packed)
 	}
 }
@@ -78,71 +103,131 @@ func (e *executor) servesClients() bool {
 	return e.server == nil || e.address.Network != conn.Stdio && !e.once
 }
 
-// checkServed looks whether a fresh client is served after a dialogue, if something is to be confirmed or nobody was answered lately. The
-// word of one that is confirmed is last: whether a fresh server serves that client is looked at too. If others were held for that, looked is true.
+// checkServed looks whether fresh clients are served after a dialogue, if something is to be confirmed or some were not answered lately. The
+// word of one that is confirmed is last: whether a fresh server serves them is looked at too. If others were held for that, looked is true.
 func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confirming bool) (looked bool, err error) {
 	s := &e.served
-	s.due = max(s.due, silentDialogues)
-	if !e.servesClients() || e.thorough == 0 && s.silent < s.due {
+	if s.due = max(s.due, silentDialogues); s.in == nil {
+		s.due = max(s.due, unknownDialogues)
+	}
+	if !e.servesClients() || e.thorough == 0 && s.silent < s.due && !(s.slept && s.in != nil) {
 		return false, nil
 	}
 	if s.in == nil && (s.sought || e.server == nil) {
 		return false, nil
 	}
-	evidence, reached, packed := e.evidence, e.responses, e.packed
-	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
-	defer func() { e.evidence, e.responses, e.packed = evidence, reached, packed }()
-	if s.in == nil { // the first dialogue may have silenced the server: a fresh one shows whom it serves, for the next time
-		s.silent = 0
-		if err := e.renew(ctx); err != nil {
-			return true, err
-		}
-		return true, e.seekServed(ctx)
-	}
-	ok, err := e.serves(ctx)
-	if err == nil && !ok { // one that takes a client at a time may still serve those that have gone
-		select {
-		case <-ctx.Done():
-			return true, ctx.Err()
-		case <-time.After(e.target.Timeout):
-		}
-		ok, err = e.serves(ctx)
-	}
-	if err != nil || ok {
-		s.silent, s.due = 0, min(2*s.due, mostSilentDialogues)
+	back := e.aside()
+	now, err := e.askFresh(ctx, confirming)
+	back()
+	if err != nil || now == serviceAll {
 		return true, err
 	}
-	if confirming && e.server != nil {
-		if err := e.renew(ctx); err != nil {
-			return true, err
-		}
-		if ok, err = e.serves(ctx); err != nil || !ok { // it depends on something else
-			s.in = nil
-			return true, err
-		}
-	}
-	s.silent = 0
-	e.evidence, e.down = evidence, true
-	text := unserved
+	text := now.String()
+	e.evidence.Some, e.down = now == serviceSome, true
 	if e.server == nil {
 		e.evidence.Gone = e.gone()
 	} else {
-		text = "it sleeps, and " + unserved
+		text = "it sleeps, and " + text
 	}
 	e.fault(o, judge.FaultUnanswered, text)
-	evidence = e.evidence
 	return true, e.hangUpAll()
 }
 
-// serves holds the dialogue of the client that is known to be served. True: it was, or the server has a fault of another kind.
-func (e *executor) serves(ctx context.Context) (bool, error) {
-	keep, patience := e.target.Keep, e.patience
-	e.target.Keep, e.patience.mean = false, e.target.Timeout
-	defer func() { e.target.Keep, e.patience = keep, patience }()
-	if err := e.hangUpAll(); err != nil {
-		return true, err
+// aside has other dialogues held as if they were not. The function that it returns brings back what the dialogue before them has shown.
+func (e *executor) aside() (back func()) {
+	evidence, reached, packed := e.evidence, e.responses, e.packed
+	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
+	return func() { e.evidence, e.responses, e.packed = evidence, reached, packed }
+}
+
+// askFresh has fresh clients ask whether they are served. All are, as far as that may have another cause that none is.
+func (e *executor) askFresh(ctx context.Context, confirming bool) (now service, err error) {
+	s := &e.served
+	slept := s.slept
+	s.silent, s.slept = 0, false
+	if s.in == nil { // the first dialogue may have silenced the server: a fresh one shows whom it serves, for the next time
+		if err := e.renew(ctx); err != nil {
+			return now, err
+		}
+		return now, e.seekServed(ctx)
 	}
-	var o teasel.Observation
-	err := e.hold(ctx, e.served.in, &o)
-	return o.Exit > teasel.ExitRejected || e.answered(), err
+	now, err = e.serves(ctx)
+	if now == serviceAll && !slept {
+		s.due = min(2*s.due, mostSilentDialogues)
+	}
+	if err != nil || now == serviceAll || e.server == nil || s.proven || now == serviceNone && !confirming {
+		return now, err
+	}
+	past := e.past // what the server has had before may be needed to reproduce it
+	e.past = history.Ring{}
+	defer func() { e.past = past }()
+	if err := e.renew(ctx); err != nil {
+		return now, err
+	}
+	if fresh, err := e.serves(ctx); err != nil || fresh != serviceAll { // it depends on something else
+		s.in = nil
+		return serviceAll, err
+	}
+	s.proven = true
+	return now, nil
+}
+
+// serves holds the dialogue of the client that is known to be served with fresh clients, one after the other, as many as there is time for.
+// What counts are those behind the first that has got no answer: a server that takes a client at a time may have been busy with some that had
+// gone.
+func (e *executor) serves(ctx context.Context) (now service, err error) {
+	keep, patience := e.target.Keep, e.patience
+	e.target.Keep, e.patience.mean = true, e.target.Timeout
+	defer func() { e.target.Keep, e.patience = keep, patience }()
+	clients := freshClients
+	if e.server == nil {
+		clients = 1
+	}
+	answered, missed, again := 0, 0, false
+	for began := time.Now(); answered+missed < clients && (answered+missed == 0 || missed > 0 || time.Since(began) < e.target.Timeout); {
+		ok, err := e.serve(ctx)
+		switch {
+		case err != nil || e.down && e.server != nil: // it has a fault of another kind
+			return now, err
+		case ok:
+			answered++
+		case again:
+			missed++
+		default:
+			again, answered, began = true, 0, time.Now()
+		}
+		if missed == 2 || missed > 0 && answered > 0 {
+			break
+		}
+	}
+	switch {
+	case missed == 0:
+		return serviceAll, nil
+	case answered == 0:
+		return serviceNone, nil
+	}
+	return serviceSome, nil
+}
+
+// serve reports whether one fresh client is served.
+func (e *executor) serve(ctx context.Context) (ok bool, err error) {
+	if err := e.hangUpAll(); err != nil {
+		return false, err
+	}
+	o := teasel.Observation{Ask: teasel.Ask{Quick: true}} // the rest of the time limit comes behind
+	if err := e.hold(ctx, e.served.in, &o); err != nil || o.Exit > teasel.ExitRejected {
+		return false, err
+	}
+	if ok = e.answered(); !ok && e.link != nil && e.link.End() == conn.EndOpen {
+		if err = e.link.Await(ctx, e.target.Timeout); err == nil {
+			e.buffer, _, err = e.link.Receive(e.buffer)
+			ok = len(e.buffer) > 0
+		} else if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = nil
+		}
+	}
+	if err = errors.Join(err, e.hangUpAll()); err == nil && ok {
+		err = e.rest(ctx)
+	}
+	return ok, err
 }

@@ -1,6 +1,7 @@
 package netproto
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -22,12 +23,11 @@ func TestNobodyIsAnswered(t *testing.T) {
 			return judge.Detect(&o)
 		}
 		exec("fine\n")
-		for range 4 {
-			exec("take\n")
-		}
 		var fs []teasel.Finding
-		for n := 0; n < silentDialogues && len(fs) == 0; n++ {
-			fs = exec("fine\n")
+		for _, line := range slices.Concat(slices.Repeat([]string{"take\n"}, 4), slices.Repeat([]string{"fine\n"}, 4)) {
+			if fs = exec(line); len(fs) > 0 {
+				break
+			}
 		}
 		if got := len(fs) == 1 && fs[0].Rule == judge.RuleUnanswered; got != found || !found && len(fs) > 0 {
 			t.Errorf("findings %+v, want one that nobody is answered: %t", fs, found)
@@ -48,6 +48,54 @@ func TestNobodyIsAnswered(t *testing.T) {
 		fs, _, err := teasel.Replay(t.Context(), e, Detectors(), in)
 		if got := len(fs) == 1 && fs[0].Rule == judge.RuleUnanswered; err != nil || got != found {
 			t.Errorf("findings %+v of one dialogue, %v, want one that nobody is answered: %t", fs, err, found)
+		}
+	}
+}
+
+// A server that deals out its clients to two threads, of which one waits for ever, answers each second client. The dialogue that brought that
+// about is found, though others are answered before and after it and though some lines are never answered.
+func TestSomeAreNotAnswered(t *testing.T) {
+	for program, found := range map[string]bool{plantedSource(t, "halves.c", "clang", "-pthread"): true, plantedSource(t, "halves.c", "clang", "-pthread", "-DCLEAN"): false} {
+		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
+		for _, line := range []string{"hello\n", "shut\n", "lock\n"} {
+			c.Seeds = append(c.Seeds, dialogue.Raw([]byte(line)))
+		}
+		c.Runs, c.Seed = 400, 1
+		s := run(t, c)
+		if got := len(s.Findings) == 1 && s.Findings[0].Rule == judge.RuleUnanswered && s.Findings[0].Confirmed(); got != found || !found && len(s.Findings)+len(s.Unconfirmed) > 0 {
+			t.Errorf("findings%s, unconfirmed%s, want one: %t", brief(s.Findings), brief(s.Unconfirmed), found)
+		}
+		for _, f := range s.Findings {
+			if d, err := (dialogue.Codec{}).Decode(f.Input); err != nil || len(d.Messages) != 1 {
+				t.Errorf("%v: the dialogue has %d messages, want the one to blame: %s", err, len(d.Messages), f.Detail)
+			}
+		}
+	}
+}
+
+// A server that sleeps for an hour when a client goes away within a line is found by that client, at once.
+func TestSleepIsNoticed(t *testing.T) {
+	const script = `import socket, sys, time
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+while True:
+    c, _ = s.accept()
+    data = c.recv(4096)
+    if data.endswith(b"\n"):
+        c.sendall(b"ok\n")
+    elif data and sys.argv[2] == "bad":
+        time.sleep(3600)
+    c.close()
+`
+	for mode, found := range map[string]bool{"bad": true, "clean": false} {
+		e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}", mode}, Timeout: 100 * time.Millisecond})
+		for _, line := range []string{"hello\n", "", "", "hell"} {
+			var o teasel.Observation
+			if err := e.Exec(t.Context(), dialogue.Raw([]byte(line)), &o); err != nil {
+				t.Fatal(err)
+			}
+			if fs := judge.Detect(&o); (len(fs) == 1 && fs[0].Rule == judge.RuleUnanswered) != (found && line == "hell") {
+				t.Errorf("%s: %q: findings %+v", mode, line, fs)
+			}
 		}
 	}
 }
@@ -129,7 +177,7 @@ while True:
 	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}"}, Timeout: 100 * time.Millisecond})
 	for range 8 {
 		var fs []teasel.Finding
-		for n := 0; n < 2*silentDialogues && len(fs) == 0; n++ {
+		for n := 0; n < 2*unknownDialogues && len(fs) == 0; n++ {
 			line := "fine\n"
 			if n == 1 {
 				line = "break\n"

@@ -23,6 +23,7 @@ type talk struct {
 	at      int           // message that was sent last; -1: none
 	fresh   bool          // the connection was made for this dialogue, or within it
 	cut     bool          // the server has ended the connection before all was sent
+	slept   bool          // the server has let all of the time pass that it may
 	refused bool          // some response was not the expected one
 	over    bool          // nothing more can be said: the server has faulted
 	name    string        // of the message that was sent last
@@ -334,6 +335,8 @@ func (t *talk) record(state conn.State) error {
 		t.blame(judge.FaultHang, fmt.Sprintf("%v of it and no end", t.work))
 	case conn.Stuck:
 		t.blame(judge.FaultStuck, fmt.Sprintf("it has used less than %v of processor time meanwhile", t.work))
+	case conn.Waiting:
+		t.slept = true
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ type Evidence struct {
 	Text     string         // what else there is to say, in one sentence without a full stop
 	Key      string         // tells faults of one kind apart, for example the name of a response
 	Talk     []Turn
+	Some     bool  // some clients are answered, where others are not
 	Gone     *Gone // the server is not ours, and serves nobody any more; nil: it is ours
 }
 

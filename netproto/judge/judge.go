@@ -61,7 +61,11 @@ func (e *Evidence) finding(r *report) (f teasel.Finding, ok bool) {
 	case FaultHealth:
 		f.Rule, f.Message = RuleHealth, fmt.Sprintf("The health check fails after the dialogue: %s.", e.Text)
 	case FaultUnanswered:
-		f.Rule, f.Subject, f.Message = RuleUnanswered, "", fmt.Sprintf("The server answers nobody any more%s: %s.", after, e.Text)
+		whom := "answers nobody any more"
+		if e.Some {
+			whom = "no longer answers some of its clients"
+		}
+		f.Rule, f.Subject, f.Message = RuleUnanswered, "", fmt.Sprintf("The server %s%s: %s.", whom, after, e.Text)
 	case FaultFlood:
 		f.Rule, f.Message = RuleFlood, fmt.Sprintf("The server does not stop answering%s: %s.", after, e.Text)
 	case FaultLimit:
