@@ -82,7 +82,7 @@ func TestAFL(t *testing.T) {
 				t.Errorf("Inspect returns %+v", i)
 			}
 			c := campaign(bin, 1)
-			c.Target, c.Seeds, c.StopAfter = target, [][]byte{[]byte("bax"), []byte("nux"), []byte("oxx")}, 2
+			c.Target, c.Seeds, c.StopAfter = target, [][]byte{[]byte("bae"), []byte("num"), []byte("oxx")}, 2 // one step away, since a fork takes a millisecond
 			c.Runs, c.Duration = 400_000, 15*time.Minute // enough even with bad luck, and on a busy machine
 			c.MinimizeRuns = 500
 			want := map[string]string{"ba": "native/abort", "nu": "native/null-dereference"} // by the first two of three bytes
@@ -131,7 +131,7 @@ func TestAFLForkedSanitizer(t *testing.T) {
 		}
 	}
 	c := campaign("", 1)
-	c.Target, c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = target, [][]byte{[]byte("owl"), []byte("bax"), []byte("nux")}, 50_000, 1, 100
+	c.Target, c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = target, [][]byte{[]byte("owl"), []byte("bae"), []byte("num")}, 50_000, 1, 100
 	s, err := c.Run(context.Background())
 	known := func(f teasel.Finding) bool {
 		for in, rule := range rules {

@@ -66,7 +66,7 @@ func TestHostile(t *testing.T) {
 			if testing.Short() && len(test.want) == 0 {
 				c.Runs /= 10
 			}
-			if test.source == "abruptexit.c" { // a run costs a process, and whether its coverage was kept is known once the bug is found
+			if test.source == "abruptexit.c" || testing.Short() { // a run costs a process, and whether its coverage was kept is known once the bug is found
 				c.StopAfter = len(test.want)
 			}
 			s, err := c.Run(t.Context())

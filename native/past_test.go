@@ -49,6 +49,9 @@ func TestFaultsOfThePast(t *testing.T) {
 			bin := build(t, stateful, append(test.flags, "-g", "-O1", "-fsanitize=fuzzer,address")...)
 			c := native.Campaign(native.Target{Command: []string{bin}}, &mutate.Bytes{})
 			c.Seeds, c.Runs = [][]byte{make([]byte, 16)}, 200_000
+			if testing.Short() && test.rules == nil {
+				c.Runs /= 4
+			}
 			s, err := c.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
