@@ -136,22 +136,23 @@ func long(t *testing.T) {
 	t.Parallel()
 }
 
-// Of the planted bugs 85 in a hundred are found, after which it goes on to 90 without -short, and no tool is called that may destroy something.
+// Of the planted bugs 85 in a hundred are found, after which it goes on to 90, and three in four with -short. No tool is called that may destroy
+// something.
 // The log names what was missed: docs/benchmarks.md has the figures for more time and more seeds.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	server := mcptest.BuildServer(t, plantedtest.Planted)
 	destroyed := filepath.Join(t.TempDir(), "destroyed")
-	enough := len(plantedtest.Bugs) / 10
+	enough, most := len(plantedtest.Bugs)/10, 3*len(plantedtest.Bugs)/20 // that are missing
 	if testing.Short() {
-		enough = 3 * len(plantedtest.Bugs) / 20
+		enough, most = len(plantedtest.Bugs)/4, len(plantedtest.Bugs)/4
 	}
 	h := &hunt{command: []string{server}, env: []string{"TEASEL_DESTROYED=" + destroyed}, seed: 1, runs: 300_000, timeout: 2 * time.Second,
 		stop: func(fs []teasel.Finding) bool { return len(missing(fs)) <= enough }}
 	sum := h.run(t)
 	lost := missing(sum.Findings)
 	t.Logf("%d of %d bugs found; missing: %s", len(plantedtest.Bugs)-len(lost), len(plantedtest.Bugs), strings.Join(lost, ", "))
-	if 20*len(lost) > 3*len(plantedtest.Bugs) {
+	if len(lost) > most {
 		t.Errorf("%d of %d bugs were not found", len(lost), len(plantedtest.Bugs))
 	}
 	if _, err := os.Stat(destroyed); err == nil {
@@ -206,12 +207,12 @@ func TestCleanTwin(t *testing.T) {
 	}
 }
 
-// shorter is a number of executions, a third of it with -short.
-func shorter(t *testing.T, runs uint64) uint64 {
+// shorter is a number of executions, another one with -short.
+func shorter(t *testing.T, runs, short uint64) uint64 {
 	t.Helper()
 	if testing.Short() {
-		t.Logf("%d executions instead of %d with -short", runs/3, runs)
-		return runs / 3
+		t.Logf("%d executions instead of %d with -short", short, runs)
+		return short
 	}
 	return runs
 }
@@ -220,7 +221,7 @@ func shorter(t *testing.T, runs uint64) uint64 {
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	server := mcptest.BuildServer(t, plantedtest.Planted)
-	runs := shorter(t, 12_000)
+	runs := shorter(t, 12_000, 2000)
 	for _, p := range gen.Profiles() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
@@ -242,8 +243,8 @@ func TestSameSeedSameFindings(t *testing.T) {
 		hunt hunt
 	}{
 		{"planted", hunt{command: []string{planted, "-bugs", "stack-trace-in-error,crash-at-int32-max,output-schema,reply-twice,wrong-resource-uri"},
-			choose: session.Selection{Exclude: []string{"run_report"}}, seed: 7, runs: shorter(t, 12_000)}}, // run_report sleeps for seconds
-		{"sleeps", hunt{command: []string{obedient, "echo", "sleep", "press"}, seed: 7, runs: shorter(t, 500)}},
+			choose: session.Selection{Exclude: []string{"run_report"}}, seed: 7, runs: shorter(t, 12_000, 2000)}}, // run_report sleeps for seconds
+		{"sleeps", hunt{command: []string{obedient, "echo", "sleep", "press"}, seed: 7, runs: shorter(t, 500, 160)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			outcome := func() string {

@@ -33,7 +33,7 @@ var statelessRules = []string{
 	judge.RuleMeta, judge.RuleMetaCode, judge.RuleResultType, judge.RuleCaching,
 }
 
-// TestPlantedHTTP: each rule about HTTP has a bug that shows it, with and without the handshake. The systematic checks show them all; without
+// TestPlantedHTTP: each rule about HTTP has a bug that shows it, with and without the handshake. Some of the systematic checks show them all; without
 // -short a whole campaign has to, in which they are confirmed beside everything else.
 func TestPlantedHTTP(t *testing.T) {
 	t.Parallel()
@@ -44,10 +44,11 @@ func TestPlantedHTTP(t *testing.T) {
 		sse       bool
 		tools     []string // those that are called; nil: all of them
 		rules     []string
+		labels    []string // of the checks that are run with -short; "": those of all methods and tools
 	}{
-		{"handshake", false, false, nil, httpRules},
-		{"events", false, true, []string{"read_text"}, eventRules}, // it is the streams that matter
-		{"stateless", true, false, nil, statelessRules},
+		{"handshake", false, false, nil, httpRules, []string{"", check.HTTP, check.Traversal, check.Injection, check.GrowthFiles, check.Versions}},
+		{"events", false, true, []string{"read_text"}, eventRules, []string{check.IDs, check.Sessions}}, // it is the streams that matter
+		{"stateless", true, false, nil, statelessRules, []string{"", check.HTTP, check.Stateless, check.Traversal, check.Injection, check.GrowthFiles}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,6 +59,9 @@ func TestPlantedHTTP(t *testing.T) {
 			}
 			h := &hunt{command: []string{server, "-port", "{port}", fmt.Sprintf("-stateless=%t", tt.stateless), fmt.Sprintf("-sse=%t", tt.sse)}, url: plantedURL, stateless: tt.stateless, seed: 1,
 				choose: session.Selection{Include: tt.tools}, checks: testing.Short(), timeout: time.Second, stop: func(fs []teasel.Finding) bool { return len(lost(fs)) == 0 }}
+			if testing.Short() {
+				h.labels = tt.labels
+			}
 			if rules := lost(h.run(t).Findings); len(rules) > 0 {
 				t.Errorf("not found: %v", rules)
 			}
@@ -88,7 +92,7 @@ func TestCleanHTTP(t *testing.T) {
 	}{{"json", "-sse=false", false}, {"closes", "-sse=false -closes", false}, {"closes events", "-sse -closes", false}, {"events", "-sse", false}, {"stateless", "-stateless", true}, {"stateless events", "-stateless -sse", true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := &hunt{command: append([]string{server, "-port", "{port}", "-clean"}, strings.Fields(tt.flags)...), url: plantedURL, stateless: tt.stateless, seed: 2, runs: shorter(t, 20_000)}
+			h := &hunt{command: append([]string{server, "-port", "{port}", "-clean"}, strings.Fields(tt.flags)...), url: plantedURL, stateless: tt.stateless, seed: 2, runs: shorter(t, 20_000, 2000)}
 			for _, f := range h.run(t).Findings {
 				t.Errorf("false alarm: %s %s: %s\n%s", f.Rule, f.Subject, f.Message, f.Detail)
 			}
@@ -104,7 +108,7 @@ func TestSameSeedHTTP(t *testing.T) {
 		for i := range outcomes {
 			t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 				t.Parallel()
-				h := &hunt{command: []string{server, "-port", "{port}"}, url: plantedURL, seed: 7, runs: 3000, timeout: time.Second}
+				h := &hunt{command: []string{server, "-port", "{port}"}, url: plantedURL, seed: 7, runs: shorter(t, 3000, 1000), timeout: time.Second}
 				sum := h.run(t)
 				outcomes[i] = [3]int{int(sum.Executions), sum.Corpus, len(sum.Findings)}
 			})
