@@ -52,8 +52,8 @@ type Server struct {
 	wire  wire
 }
 
-// MaxInput is the length of the longest input, in bytes, that is passed in shared memory: MAX_FILE of AFL++.
-const MaxInput = 1 << 20
+// maxInput is the length of the longest input, in bytes, that is passed in shared memory: MAX_FILE of AFL++.
+const maxInput = 1 << 20
 
 // Result is how a run ended.
 type Result struct {
@@ -190,7 +190,7 @@ func (s *Server) placeInput(in []byte) error {
 // MaxLength returns the length of the longest input, in bytes.
 func (s *Server) MaxLength() int {
 	if s.shared != nil {
-		return MaxInput
+		return maxInput
 	}
 	return 1 << 30
 }
@@ -204,8 +204,8 @@ func (s *Server) Renew() {
 	s.stopped, s.killedStopped = 0, true
 }
 
-// PID returns the process number of the fork server, 0 if it does not run.
-func (s *Server) PID() int {
+// pid returns the process number of the fork server, 0 if it does not run.
+func (s *Server) pid() int {
 	if s.process == nil {
 		return 0
 	}

@@ -69,7 +69,7 @@ func start(ctx context.Context, c Command) (_ *Server, more int, err error) {
 	}
 	if err == nil {
 		s.watch.stderr = s.stderr
-		s.watch.start(c.Memory, s.PID(), s.marker)
+		s.watch.start(c.Memory, s.pid(), s.marker)
 		return s, 0, nil
 	}
 	refused := (*ServerError)(nil)
@@ -88,7 +88,7 @@ func (s *Server) spawn() (err error) {
 	if s.trace, err = shm.New(s.cmd.Map, 0o600); err != nil {
 		return err
 	}
-	if s.shared, err = shm.New(MaxInput+4, 0o600); err != nil {
+	if s.shared, err = shm.New(maxInput+4, 0o600); err != nil {
 		return err
 	}
 	if s.input, err = newInputFile(s.cmd.Input); err != nil {

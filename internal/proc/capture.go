@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// CaptureSize is the number of bytes kept of a run's output, the last ones.
-	CaptureSize    = 64 << 10
+	// captureSize is the number of bytes kept of a run's output, the last ones.
+	captureSize    = 64 << 10
 	maxCaptureFile = 16 << 20 // bytes that the file may occupy before Trim gives memory back
 )
 
@@ -33,11 +33,11 @@ func NewCapture(name string) (*Capture, error) {
 		return nil, fmt.Errorf("making a file for %s: %w", name, err)
 	}
 	c := &Capture{file: os.NewFile(uintptr(fd), name), fd: fd}
-	if err = c.file.Truncate(CaptureSize); err == nil { // writing beyond that makes the file longer
+	if err = c.file.Truncate(captureSize); err == nil { // writing beyond that makes the file longer
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK) // or a program could shrink the file under the mapping
 	}
 	if err == nil {
-		c.start, err = syscall.Mmap(fd, 0, CaptureSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+		c.start, err = syscall.Mmap(fd, 0, captureSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	}
 	if err != nil {
 		c.file.Close()
@@ -74,13 +74,13 @@ func (c *Capture) Bytes() []byte {
 	if err != nil || end <= 0 {
 		return nil
 	}
-	if end <= CaptureSize {
+	if end <= captureSize {
 		return c.start[:end]
 	}
 	if c.last == nil {
-		c.last = make([]byte, CaptureSize)
+		c.last = make([]byte, captureSize)
 	}
-	n, _ := c.file.ReadAt(c.last, end-CaptureSize)
+	n, _ := c.file.ReadAt(c.last, end-captureSize)
 	return c.last[:n]
 }
 
@@ -95,13 +95,13 @@ func (c *Capture) Trim() {
 	if err != nil {
 		return
 	}
-	keep := max(end-CaptureSize, CaptureSize) // the start is mapped
+	keep := max(end-captureSize, captureSize) // the start is mapped
 	const holes = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
-	if keep > CaptureSize {
-		unix.Fallocate(c.fd, holes, CaptureSize, keep-CaptureSize)
+	if keep > captureSize {
+		unix.Fallocate(c.fd, holes, captureSize, keep-captureSize)
 	}
 	if end < st.Size && st.Size > keep { // output of an earlier run beyond the end
-		from := max(end, CaptureSize)
+		from := max(end, captureSize)
 		unix.Fallocate(c.fd, holes, from, st.Size-from)
 	}
 }

@@ -143,9 +143,9 @@ func StatusOf(pid int) (Status, bool) {
 
 const addrNoRandomize = 0x40000
 
-// AtFixedAddresses calls start with address space layout randomisation switched off for the programs that it starts, where the
+// atFixedAddresses calls start with address space layout randomisation switched off for the programs that it starts, where the
 // kernel allows that: the behaviour of a target may depend on its addresses.
-func AtFixedAddresses(start func() error) error {
+func atFixedAddresses(start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	old, _, errno := syscall.RawSyscall(syscall.SYS_PERSONALITY, 0xffffffff, 0, 0)

@@ -11,7 +11,7 @@ import (
 
 // StartFixed calls start with [AtFixedAddresses], on the thread that on chooses; nil: any.
 func StartFixed(on func(start func() error) error, start func() error) error {
-	fixed := func() error { return AtFixedAddresses(start) }
+	fixed := func() error { return atFixedAddresses(start) }
 	if on == nil {
 		return fixed()
 	}

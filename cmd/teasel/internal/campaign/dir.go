@@ -65,8 +65,8 @@ func RequireOne(path string) error {
 // maxDepth is how far below a directory campaigns are looked for: the path of a package may have several elements.
 const maxDepth = 12
 
-// OpenReadOnly opens a campaign's directory to look at it.
-func OpenReadOnly(path string) (*corpus.Dir, error) {
+// openReadOnly opens a campaign's directory to look at it.
+func openReadOnly(path string) (*corpus.Dir, error) {
 	dir, err := corpus.OpenReadOnly(path)
 	if err != nil {
 		return nil, OpenError(err)
@@ -91,7 +91,7 @@ func Open(path string, stderr io.Writer) (s Saved, err error) {
 	if err = RequireOne(path); err != nil {
 		return s, err
 	}
-	if s.Dir, err = OpenReadOnly(path); err != nil {
+	if s.Dir, err = openReadOnly(path); err != nil {
 		return s, err
 	}
 	var problems []*corpus.Problem

@@ -95,8 +95,8 @@ func CorpusError(err error) error {
 	return exit.Usage("--corpus takes a directory of inputs, or a campaign's directory", "reading corpus: %w", err)
 }
 
-// LoadCorpus reads the directories of --corpus. Broken files are reported and left out.
-func LoadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (out []Seed[T], err error) {
+// loadCorpus reads the directories of --corpus. Broken files are reported and left out.
+func loadCorpus[T any](dirs []string, codec teasel.Codec[T], stderr io.Writer) (out []Seed[T], err error) {
 	for _, dir := range dirs {
 		seeds, problems, err := corpus.Load(dir, func(data []byte) error {
 			_, err := codec.Decode(data)

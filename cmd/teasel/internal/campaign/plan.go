@@ -122,8 +122,8 @@ func (p *Plan[T]) continueEarlier(w io.Writer) error {
 	return nil
 }
 
-// Resume runs a campaign from where it stopped.
-func (p *Plan[T]) Resume(cmd *cobra.Command, dir *corpus.Dir) (err error) {
+// resume runs a campaign from where it stopped.
+func (p *Plan[T]) resume(cmd *cobra.Command, dir *corpus.Dir) (err error) {
 	m := dir.Meta()
 	if p.member, err = JoinFleet(cmd.Context(), p.Options, &m, dir.Path(), "", cmd.ErrOrStderr()); err != nil {
 		return errors.Join(err, dir.Close())

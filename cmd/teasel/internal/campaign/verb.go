@@ -101,7 +101,7 @@ func ResumeOf[T any](new func() Verb[T]) func(cmd *cobra.Command, dir *corpus.Di
 		if err := p.renew(dir, l.Command, cmd.ErrOrStderr()); err != nil {
 			return errors.Join(exit.Failure(err), dir.Close())
 		}
-		return p.Resume(cmd, dir)
+		return p.resume(cmd, dir)
 	}
 }
 
@@ -163,7 +163,7 @@ func Load[T any](ctx context.Context, l *flags.Launch, codec teasel.Codec[T], d 
 	if err = LoadDictionaries(d, l.Dict, stderr); err != nil {
 		return nil, "", err
 	}
-	if seeds, err = LoadCorpus(l.Corpus, codec, stderr); err != nil {
+	if seeds, err = loadCorpus(l.Corpus, codec, stderr); err != nil {
 		return nil, "", err
 	}
 	scratch, err = Isolate(ctx, &l.Isolation, l.Scratch, stderr, leave)

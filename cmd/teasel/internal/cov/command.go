@@ -19,7 +19,7 @@ func NewCommand() *cobra.Command {
 	var format, out string
 	var objects []string
 	var timeout time.Duration
-	formats := Formats()
+	formats := formats()
 	format = formats[0]
 	cmd := &cobra.Command{
 		Use:   "cov DIR [-- PROGRAM [ARG... @@]]",
@@ -44,13 +44,13 @@ library that was built so, and that the program loads, --object shows the lines 
 			if timeout <= 0 {
 				return exit.Usage("", "--timeout %v: expected more than nothing", timeout)
 			}
-			program := Config{Command: args[1:], Objects: objects, Timeout: timeout}
+			program := config{Command: args[1:], Objects: objects, Timeout: timeout}
 			if len(program.Command) == 0 {
 				if err := programOf(args[0], &program); err != nil {
 					return err
 				}
 			}
-			c, err := New(program)
+			c, err := newCoverage(program)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func coverageInputs(path string) (seeds []corpus.Seed, problems []*corpus.Proble
 }
 
 // programOf fills in the program of a campaign.
-func programOf(dir string, into *Config) error {
+func programOf(dir string, into *config) error {
 	const hint = "name the program: teasel cov DIR -- ./harness-cov"
 	d, err := corpus.OpenReadOnly(dir)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 const buildHint = "build it with source coverage: TEASEL_COVERAGE=1 teasel cc -g -fsanitize=fuzzer harness.c -o harness-cov\n" +
 	"hint: or a whole project: TEASEL_COVERAGE=1 ./configure CC='teasel cc' CXX='teasel c++' && TEASEL_COVERAGE=1 make"
 
-// Config says which program is run, and how.
-type Config struct {
+// config says which program is run, and how.
+type config struct {
 	Command []string      // the program and its arguments; @@ stands for the file of the input
 	Env     []string      // NAME=VALUE, beside those that are inherited
 	Dir     string        // working directory; "": this one
@@ -31,9 +31,9 @@ type Config struct {
 	Timeout time.Duration // of one run
 }
 
-// Coverage is what inputs reach in a program. It is not safe for concurrent use.
-type Coverage struct {
-	Config
+// coverage is what inputs reach in a program. It is not safe for concurrent use.
+type coverage struct {
+	config
 	harness  bool              // it takes files as arguments, many at a time
 	images   []string          // files with coverage mappings: the program, shared libraries
 	clangs   []int             // major versions of those that built the program
@@ -42,10 +42,10 @@ type Coverage struct {
 	abnormal int               // inputs that crashed, hung or ended with another status than 0
 }
 
-// New looks at the program, and for llvm's programs that can read its profiles.
-func New(o Config) (*Coverage, error) {
+// newCoverage looks at the program, and for llvm's programs that can read its profiles.
+func newCoverage(o config) (*coverage, error) {
 	o.Command = slices.Clone(o.Command)
-	c := &Coverage{Config: o, tools: map[string]string{}}
+	c := &coverage{config: o, tools: map[string]string{}}
 	path, err := exec.LookPath(c.Command[0])
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -138,7 +138,7 @@ func lookTool(name string, versions []int) string {
 }
 
 // toolsHint says which of llvm's programs are needed.
-func (c *Coverage) toolsHint() string {
+func (c *coverage) toolsHint() string {
 	hint, debian := "llvm's tools have to be of the version of the clang that built the program", "llvm"
 	if len(c.clangs) > 0 {
 		hint += fmt.Sprintf(", %d", c.clangs[0])
@@ -148,7 +148,7 @@ func (c *Coverage) toolsHint() string {
 }
 
 // runTool runs one of llvm's programs and returns what it writes.
-func (c *Coverage) runTool(tool string, stdin io.Reader, args ...string) ([]byte, error) {
+func (c *coverage) runTool(tool string, stdin io.Reader, args ...string) ([]byte, error) {
 	var out, stderr bytes.Buffer
 	cmd := exec.Command(c.tools[tool], args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &stderr
@@ -160,7 +160,7 @@ func (c *Coverage) runTool(tool string, stdin io.Reader, args ...string) ([]byte
 
 // Write writes what the inputs have reached, in one of [Formats]. The pages of html are written to the directory out, and the path of
 // the first one to w.
-func (c *Coverage) Write(w io.Writer, format, out string) error {
+func (c *coverage) Write(w io.Writer, format, out string) error {
 	raw, err := filepath.Glob(filepath.Join(c.temp, "*.profraw"))
 	if err != nil {
 		return exit.Failure(err)
@@ -202,11 +202,11 @@ func (c *Coverage) Write(w io.Writer, format, out string) error {
 	return exit.Failure(err)
 }
 
-// Formats returns the formats of a result, the usual one first.
-func Formats() []string { return []string{"text", "json", "lcov", "html"} }
+// formats returns the formats of a result, the usual one first.
+func formats() []string { return []string{"text", "json", "lcov", "html"} }
 
 // Close removes the temporary files.
-func (c *Coverage) Close() {
+func (c *coverage) Close() {
 	if c.temp != "" {
 		os.RemoveAll(c.temp)
 	}

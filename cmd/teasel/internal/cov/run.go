@@ -22,7 +22,7 @@ import (
 const maxFiles = 128
 
 // Run runs inputs, and warns of those that did not end well. The result counts them as far as their profiles were written.
-func (c *Coverage) Run(ctx context.Context, seeds []corpus.Seed, stderr io.Writer) (err error) {
+func (c *coverage) Run(ctx context.Context, seeds []corpus.Seed, stderr io.Writer) (err error) {
 	if len(seeds) == 0 {
 		return exit.Usage("", "there are no inputs")
 	}
@@ -58,7 +58,7 @@ func (c *Coverage) Run(ctx context.Context, seeds []corpus.Seed, stderr io.Write
 }
 
 // runFiles runs files in one process; if that does not end well, each half in its own.
-func (c *Coverage) runFiles(ctx context.Context, files []string) error {
+func (c *coverage) runFiles(ctx context.Context, files []string) error {
 	well, err := c.process(ctx, files)
 	switch {
 	case err != nil || well:
@@ -75,7 +75,7 @@ func (c *Coverage) runFiles(ctx context.Context, files []string) error {
 }
 
 // process runs the program once and reports whether it ended well.
-func (c *Coverage) process(ctx context.Context, files []string) (well bool, err error) {
+func (c *coverage) process(ctx context.Context, files []string) (well bool, err error) {
 	args, names := native.Placed(c.Command, files[0])
 	if err := native.Link(files[0], names); err != nil {
 		return false, exit.Failure(err)

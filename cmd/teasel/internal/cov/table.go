@@ -51,7 +51,7 @@ type covFunction struct {
 func (f *covFunction) share() float64 { return float64(f.reached) / float64(max(f.regions, 1)) }
 
 // tables writes what was reached as text: files, then functions, those never reached first.
-func (c *Coverage) tables(text []byte, w io.Writer) error {
+func (c *coverage) tables(text []byte, w io.Writer) error {
 	var e covExport
 	if err := json.Unmarshal(text, &e); err != nil || len(e.Data) == 0 {
 		return &exit.Error{Status: exit.StatusTarget, Err: fmt.Errorf("reading what llvm-cov says: %w", err)}
@@ -122,7 +122,7 @@ func (e *covExport) functions() []*covFunction {
 }
 
 // demangle demangles C++ names, if llvm-cxxfilt is installed.
-func (c *Coverage) demangle(fs []*covFunction) {
+func (c *coverage) demangle(fs []*covFunction) {
 	var names strings.Builder
 	for _, f := range fs {
 		names.WriteString(f.name + "\n")

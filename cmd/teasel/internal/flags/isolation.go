@@ -20,8 +20,8 @@ type Isolation struct {
 	Allowed  []string `json:"sandbox_allow,omitempty"` // paths are absolute
 }
 
-// AddIsolation gives a command the flags.
-func AddIsolation(f *pflag.FlagSet, i *Isolation, scratch *Size) {
+// addIsolation gives a command the flags.
+func addIsolation(f *pflag.FlagSet, i *Isolation, scratch *Size) {
 	*scratch = defaultScratch
 	f.BoolVar(&i.KeepHome, "keep-home", false, "programs under test use your home and temporary directory, instead of empty ones that are removed at the end")
 	f.Var(scratch, "max-scratch", "bytes that they may write to their own ones: the largest is emptied when there is more; 0: no limit")

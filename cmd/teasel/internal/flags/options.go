@@ -76,7 +76,7 @@ func AddOptions(cmd *cobra.Command, o *Options) {
 	f.IntVar(&o.StopAfter, "stop-after", 0, "findings after which to stop; 0: no limit")
 	AddMutation(f, &o.Mutation)
 	AddHub(f, &o.Hub)
-	AddIsolation(f, &o.Isolation, &o.Scratch)
+	addIsolation(f, &o.Isolation, &o.Scratch)
 	f.Var(&o.Memory, "max-memory", "stop when teasel itself holds more than this; 0: no limit (default: the profile's)")
 	SetPositive(f, "workers")
 	SetGroup(f, campaignGroup, "duration", "runs", "workers", "seed", "timeout", "out", "fresh", "profile", "stop-after", "max-memory", "changed-since")

@@ -30,7 +30,7 @@ func NewCommand() *cobra.Command {
 			if len(args) < 1+mains || mains < 0 {
 				return exit.Usage("run the harness itself: ./harness -help=1", "libfuzzer takes the path of a harness and its arguments")
 			}
-			return Run(cmd.Context(), args[:1+mains], args[1+mains:], cmd.ErrOrStderr())
+			return run(cmd.Context(), args[:1+mains], args[1+mains:], cmd.ErrOrStderr())
 		},
 	}
 }

@@ -36,8 +36,8 @@ type harness struct {
 	w       io.Writer // for all output, as libFuzzer has it: standard error
 }
 
-// Run does what libFuzzer does with args. The command is the harness, with the arguments for a main of its own.
-func Run(ctx context.Context, command, args []string, w io.Writer) error {
+// run does what libFuzzer does with args. The command is the harness, with the arguments for a main of its own.
+func run(ctx context.Context, command, args []string, w io.Writer) error {
 	f, err := parseFlags(args, w)
 	if err != nil {
 		return err
