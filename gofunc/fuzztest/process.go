@@ -27,10 +27,10 @@ type process struct {
 	request  int // our ends of the pipes
 	answer   int
 	reading  sync.WaitGroup // of its standard output
-	watch    *watchdog
+	watch    *watch
 	ready    bool   // to run inputs
 	space    uint64 // bytes of address space when it had become so
-	confined bool   // it has a limit of its address space, or had when it was ended; see watchdog
+	confined bool   // it has a limit of its address space, or had when it was ended; see watch
 	race     bool   // it maps several times the memory of the program
 	gone     bool
 	written  int64 // bytes of standard error before the batch
@@ -78,7 +78,7 @@ func startProcess(t *Target, m *memory) (*process, error) {
 		return nil, errors.Join(err, p.home.Close())
 	}
 	p.reading.Go(func() { io.Copy(io.Discard, p.running.Stdout) }) // a full pipe would stop the test
-	p.watch = newWatchdog(p.running.PID(), m, t.memory())
+	p.watch = newWatch(p.running.PID(), m, t.memory())
 	return p, nil
 }
 
@@ -160,7 +160,7 @@ func (p *process) close() error {
 	}
 	p.gone = true
 	syscall.Close(p.request)
-	p.watch.close()
+	p.watch.dog.Stop()
 	p.confined = p.confined || p.watch.confined
 	p.watch = nil
 	err := p.running.Close()

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -49,7 +48,7 @@ type Test struct {
 	Tested *atomic.Uint64 // counts the executions that the test has not skipped, of all workers; nil: nobody wants to know
 
 	Seed         uint64   // of the campaign
-	Runs         uint64   // executions: of one worker for [Test.Work], of all together for a [Campaign]; 0: no limit
+	Runs         uint64   // executions of all workers of a [Campaign] together; 0: no limit
 	Constants    []string // of the package's source, which are worth trying
 	Tries        int      // times a finding is reproduced; 0: 3
 	MinimizeRuns int      // executions to minimise an input that ends the process; 0: 256; negative: none, also of others
@@ -58,8 +57,7 @@ type Test struct {
 
 const (
 	defaultTimeout = 10 * time.Second
-	graceTime      = 2 * time.Second       // for a process to print its goroutines
-	watchTime      = 20 * time.Millisecond // between two looks at a process
+	graceTime      = 2 * time.Second // for the streams to be closed once the campaign has ended
 )
 
 // identity tells the fuzz test from all others.
@@ -83,10 +81,9 @@ type child struct {
 	answers  *os.File
 	stderr   *output
 	stdout   *output // in the mode Serve
-	hung     bool    // it was ended since an input took too long
-	full     bool    // it was ended since it had too much memory
-	watching sync.WaitGroup
-	stop     chan struct{}
+	marker   string
+	watch    *watch
+	killed   proc.Reason // why we have ended it; to be read when it has ended
 }
 
 // start starts a process. It is watched until wait has returned.
@@ -96,7 +93,7 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 	if err != nil {
 		return nil, fmt.Errorf("writing the settings: %w", err)
 	}
-	c := &child{test: t.identity(), race: t.Race, stop: make(chan struct{})}
+	c := &child{test: t.identity(), race: t.Race, marker: proc.NewMarker()}
 	files, err := c.open()
 	if err == nil && s.Constants {
 		var f *os.File
@@ -130,21 +127,20 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 		c.stdout = &output{}
 		c.cmd.Stdout = c.stdout
 	}
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	c.cmd.Cancel = func() error { return c.kill(syscall.SIGKILL) }
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	c.cmd.Cancel = c.kill
 	c.cmd.WaitDelay = graceTime
 	if c.home, err = isolation.Make(isolation.Config{Scratch: t.Scratch, Sandbox: isolation.NewSandbox(t.Sandbox, t.Allow, []string{t.Binary}, t.Dir, t.written()...)}); err != nil {
 		return nil, errors.Join(err, c.release())
 	}
-	c.cmd.Env = append(c.cmd.Env, c.home.Env()...)
+	c.cmd.Env = append(append(c.cmd.Env, c.home.Env()...), c.marker)
 	if c.home.On() != nil { // a sandbox ends with us, and package syscall takes us for dead in there
 		c.cmd.SysProcAttr.Pdeathsig = 0
 	}
 	if err := c.home.Do(c.cmd.Start); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the test: %w", err), c.release(), c.home.Close())
 	}
-	c.watching.Add(1)
-	go c.watch(t.timeout(), t.Memory)
+	c.watch = newWatch(c, t.timeout(), t.Memory)
 	return c, nil
 }
 
@@ -213,57 +209,21 @@ func newPage() (*os.File, error) {
 	return f, nil
 }
 
-func (c *child) kill(s syscall.Signal) error {
-	if err := syscall.Kill(-c.cmd.Process.Pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+func (c *child) kill() error {
+	if err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
 	return nil
 }
 
-// watch ends the process when one input takes too long or it has too much memory.
-func (c *child) watch(timeout time.Duration, memory uint64) {
-	defer c.watching.Done()
-	tick := time.NewTicker(watchTime)
-	defer tick.Stop()
-	last, since := uint64(0), time.Now()
-	for {
-		select {
-		case <-c.stop:
-			return
-		case now := <-tick.C:
-			phase, running := c.page.Phase()
-			if phase != last || !running {
-				last, since = phase, now
-			}
-			c.full = memory > 0 && resident(c.cmd.Process.Pid) > memory
-			c.hung = now.Sub(since) > timeout
-			if !c.full && !c.hung {
-				continue
-			}
-		}
-		_ = c.kill(syscall.SIGQUIT) // the runtime prints the goroutines
-		select {
-		case <-c.stop:
-		case <-time.After(graceTime):
-			_ = c.kill(syscall.SIGKILL)
-		}
-		return
-	}
-}
-
-// resident returns the bytes that a process has in memory; 0: it is gone.
-func resident(pid int) uint64 {
-	s, _ := proc.StatusOf(pid)
-	return s.RSS
-}
-
 // wait waits for the end of the process, and of all that it has started, and returns how it was.
 func (c *child) wait() syscall.WaitStatus {
-	_ = c.cmd.Wait() // the status says more
-	close(c.stop)
-	c.watching.Wait()
-	_ = c.kill(syscall.SIGKILL)
-	_ = c.home.Close() // if it fails, the folder is removed at the end
+	pid := c.cmd.Process.Pid
+	proc.AwaitEnd(pid)
+	c.killed = c.watch.stop()
+	_ = proc.KillAll(pid, c.marker) // what cannot be killed is not ours to report
+	_ = c.cmd.Wait()                // the status says more
+	_ = c.home.Close()              // if it fails, the folder is removed at the end
 	status, _ := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return status
 }
@@ -272,9 +232,9 @@ func (c *child) wait() syscall.WaitStatus {
 func (c *child) fault(status syscall.WaitStatus) teasel.Finding {
 	f := &judge.Failure{Cause: judge.CauseProcess, Text: strings.ToValidUTF8(c.stderr.String(), "?"), Status: status, Test: c.test, Race: c.race}
 	switch {
-	case c.full:
+	case c.killed == proc.MemoryLimit:
 		f.Cause = judge.CauseMemory
-	case c.hung && !judge.Fatal(f.Text): // an error of the runtime may take long to be written
+	case c.killed == proc.Timeout && !judge.Fatal(f.Text): // an error of the runtime may take long to be written
 		f.Cause = judge.CauseTimeout
 	}
 	return judge.Detect(&teasel.Observation{Evidence: f})[0]

@@ -2,13 +2,16 @@ package process_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/process"
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // A process that has logged more than is kept of its output loses no crash, and the finding shows what its own input logged.
@@ -103,5 +106,33 @@ func TestFailureBeforeDeathIsNotLost(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{"only once", "the process ended with exit status 5"}; len(s.Findings) != 0 || !slices.Equal(got, want) {
 		t.Errorf("findings %v, unconfirmed %q, want %q", s.Findings, got, want)
+	}
+}
+
+// What a test has started ends with its process, also in a session of its own.
+func TestNothingIsLeftBehind(t *testing.T) {
+	p := target(t, "FuzzLeaves")
+	file := filepath.Join(t.TempDir(), "pid")
+	p.Env = append(os.Environ(), "TEASEL_LEFT="+file)
+	if f, err := process.Judge(t.Context(), p, []byte("1")); err != nil || f.Rule != "go/exit" {
+		t.Fatalf("found %s: %s, %v", f.Rule, f.Message, err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(string(text))
+	if _, alive := proc.StatusOf(pid); alive || err != nil {
+		t.Errorf("process %q is still there: %v", text, err)
+	}
+}
+
+// A loop is found where it runs, on whichever thread that is.
+func TestLoopHasAPlace(t *testing.T) {
+	p := target(t, "FuzzBlows")
+	p.Timeout = time.Second
+	f, err := process.Judge(t.Context(), p, []byte(`{"Kind":7,"Deep":"AQE="}`))
+	if err != nil || f.Rule != "go/hang" || !strings.Contains(f.Message+f.Detail, "FuzzBlows") {
+		t.Errorf("found %s: %s, %v\n%s", f.Rule, f.Message, err, f.Detail)
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -348,4 +351,23 @@ func FuzzPools(f *testing.F) {
 			os.Exit(9) // another process carries on with the statistics
 		}
 	}, nil)
+}
+
+// FuzzLeaves starts a process in a session of its own, says which, and ends.
+func FuzzLeaves(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, v uint8) {
+		path := os.Getenv("TEASEL_LEFT")
+		if path == "" {
+			return
+		}
+		c := exec.Command("sleep", "1000")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strconv.Itoa(c.Process.Pid)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		os.Exit(3)
+	})
 }

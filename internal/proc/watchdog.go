@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,10 +21,12 @@ const (
 // Watched executes the runs that a watchdog limits: one run after another, each in a process. The watchdog calls the methods
 // from a goroutine of its own.
 type Watched interface {
-	// Current returns a number that differs from run to run, and the process of the run, 0 if that is not known yet. exempt
-	// reports that the process is busy with work that does not count as the run's: it has ten times the limit by the clock.
+	// Current returns a number that differs from run to run, 0 between two runs, and the process of the run, 0 if that is not known
+	// yet. exempt reports that the process is busy with work that does not count as the run's: it has ten times the limit by the
+	// clock.
 	Current() (run uint64, pid int, exempt bool)
-	// Kill kills the process of a run, unless another run has begun since, and reports whether it did.
+	// Kill kills the process of a run, unless another run has begun since, and reports whether it did. It is called again if the
+	// process does not end.
 	Kill(why Reason, run uint64) bool
 	// KillServer ends the process that starts the others, because it does not report that one has ended. A run that was
 	// not killed itself counts as timed out.
@@ -32,7 +35,8 @@ type Watched interface {
 
 // Watchdog kills the process of a run that takes too long or holds too much memory. It checks the run periodically, so that
 // the run itself makes no system call for it. The limit is processor time, so that a run on a busy machine is not mistaken
-// for a hang. A run that waits uses no processor time: it is killed when it has waited for three limits in a row.
+// for a hang. A run that waits uses no processor time: it is killed when it has waited for three limits in a row. With ByClock
+// the limit is time by the clock instead.
 //
 // Begin and End are called by the goroutine that executes the runs; Cancel may be called concurrently by any goroutine.
 type Watchdog struct {
@@ -40,11 +44,17 @@ type Watchdog struct {
 	Memory uint64
 	// Server is the process that starts those of the runs. 0: there is none.
 	Server int
-	// OnCheck is called at each check. moved reports whether another run is in flight than at the previous check. nil: nothing is
+	// ByClock limits a run by the clock. The time does not count in which the process is stopped by a signal, or in which nobody
+	// checked it for a second or more, since the machine slept then.
+	ByClock bool
+	// Interval is the time between two checks at most; 0: 50 ms.
+	Interval time.Duration
+	// OnCheck is called at each check, with the time by ByClock's clock if that is set. moved reports whether another run is in flight than at the previous check. nil: nothing is
 	// called.
 	OnCheck func(now time.Time, moved bool)
 
 	watched   Watched
+	started   time.Time
 	quit      chan struct{}
 	done      sync.WaitGroup
 	limit     atomic.Int64 // nanoseconds of the run in flight; 0: none is
@@ -58,7 +68,7 @@ type Watchdog struct {
 
 // Start starts the watchdog. Stop must be called in the end.
 func (w *Watchdog) Start(watched Watched) {
-	w.watched, w.quit = watched, make(chan struct{})
+	w.watched, w.started, w.quit = watched, time.Now(), make(chan struct{})
 	w.done.Go(w.watch)
 }
 
@@ -130,15 +140,18 @@ const (
 	checksPerLimit   = 10
 	shortestInterval = 5 * time.Millisecond
 	longestInterval  = 50 * time.Millisecond
+	// asleep is how long after the last check the machine must have slept.
+	asleep = time.Second
 )
 
 // watch checks the run in flight until Stop is called.
 func (w *Watchdog) watch() {
 	var s runHistory
 	var last uint64
-	t := time.NewTicker(longestInterval)
+	longest := cmp.Or(w.Interval, longestInterval)
+	t := time.NewTicker(longest)
 	defer t.Stop()
-	pause := longestInterval
+	pause, checked, lost := longest, time.Now(), time.Duration(0)
 	for {
 		var now time.Time
 		select {
@@ -146,22 +159,35 @@ func (w *Watchdog) watch() {
 			return
 		case now = <-t.C:
 		}
+		if w.ByClock {
+			if passed := now.Sub(checked); passed >= asleep || w.stopped() {
+				lost += passed
+			}
+			checked, now = now, now.Add(-lost)
+		}
 		limit := time.Duration(w.limit.Load())
+		run, _, _ := w.watched.Current()
 		if w.OnCheck != nil {
-			run, _, _ := w.watched.Current()
 			w.OnCheck(now, run != last)
 			last = run
 		}
-		if limit == 0 {
+		if limit == 0 || run == 0 {
 			s = runHistory{}
 			continue
 		}
-		if want := min(max(limit/checksPerLimit, shortestInterval), longestInterval); want != pause {
+		if want := min(max(limit/checksPerLimit, shortestInterval), longest); want != pause {
 			pause = want
 			t.Reset(pause)
 		}
 		w.check(&s, now, limit)
 	}
+}
+
+// stopped reports whether a signal has stopped the process of the run in flight.
+func (w *Watchdog) stopped() bool {
+	_, pid, _ := w.watched.Current()
+	seen, _ := StatusOf(pid)
+	return seen.Stopped
 }
 
 // check samples the run in flight and kills its process, or the server, if the samples so far demand it.
@@ -178,6 +204,9 @@ func (w *Watchdog) check(s *runHistory, now time.Time, limit time.Duration) {
 	default:
 	}
 	w.mu.Unlock()
+	if w.ByClock {
+		seen.CPU, seen.Ready = now.Sub(w.started), false
+	}
 	cancelled := w.cancelled.Load()
 	latest := sample{now: now, run: run, cpu: seen.CPU, ready: seen.Ready, exempt: exempt,
 		memory: w.Memory > 0 && seen.RSS > w.Memory, cancelled: cancelled, killPending: cancelled || w.killed.Load() != uint32(NotKilled)}

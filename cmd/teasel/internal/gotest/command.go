@@ -21,6 +21,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 	"github.com/teaselfuzz/teasel/gofunc/packages"
 	"github.com/teaselfuzz/teasel/internal/plain"
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // options are the flags of teasel go. They are stored with each campaign.
@@ -136,6 +137,12 @@ func runTests(cmd *cobra.Command, o *options) error {
 	}
 	if s.scratch, err = campaign.Isolate(cmd.Context(), &o.Isolation, o.Scratch, cmd.ErrOrStderr(), nil); err != nil {
 		return err
+	}
+	guardian, err := proc.Guard(proc.MarkerPrefix(), "")
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "teasel: warning: %v: what tests start may be left behind if teasel is killed\n", err)
+	} else {
+		defer guardian.Close()
 	}
 	if err := s.prepare(cmd.Context(), cmd.ErrOrStderr()); err != nil {
 		return err

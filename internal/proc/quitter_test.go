@@ -1,4 +1,4 @@
-package fuzztest
+package proc
 
 import (
 	"runtime"
