@@ -20,7 +20,7 @@ func diesAt(place string) func() []teasel.Detector {
 }
 
 // A death with several inputs in flight is that of the fault at its place: there is no further finding, whether the fault was found before or is
-// found later, and one that is not reproduced says where it was.
+// found later, and one that is not reproduced says where and how it was.
 func TestDeathAtKnownPlace(t *testing.T) {
 	for _, tt := range []struct {
 		name, text  string
@@ -29,7 +29,7 @@ func TestDeathAtKnownPlace(t *testing.T) {
 		unconfirmed string
 	}{
 		{"again and again", strings.Repeat("x"+strings.Repeat(".", 90), 5), anyOf("x"), 1, ""},
-		{"never again", strings.Repeat(".", 200), onceAt(100), 0, "the target died in main.go:7, and no input that it had run reproduces that"},
+		{"never again", strings.Repeat(".", 200), onceAt(100), 0, "the target died in main.go:7, and no input that it had run reproduces that; how it died: it died"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var calls []string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/teaselfuzz/teasel/internal/change"
 )
@@ -227,26 +228,30 @@ var lostRule = Rule{ID: "lost", Severity: Low, Title: "target died with several 
 func Rules() []Rule { return []Rule{lostRule} }
 
 // deathOf returns where the target went wrong when it died with inputs in flight, as detectors see it from how it ended, whichever of the
-// inputs it was. nil: they do not see a place.
-func (w *Worker[T]) deathOf(obs []Observation) (*Finding, error) {
+// inputs it was, and how it died, to be put behind a sentence. nil: they do not see a place.
+func (w *Worker[T]) deathOf(obs []Observation) (at *Finding, how string, err error) {
 	i := slices.IndexFunc(obs, func(o Observation) bool { return o.Exit == ExitLost && o.Evidence != nil })
 	if i < 0 {
-		return nil, nil
+		return nil, "", nil
 	}
 	o := obs[i]
 	o.Exit = ExitCrash
 	found, err := detect(w.dets, &o)
+	if len(found) > 0 && found[0].Message != "" {
+		how = "; how it died: " + strings.TrimSuffix(found[0].Message, ".")
+	}
 	if i := slices.IndexFunc(found, func(f Finding) bool { return f.Fault != "" && !f.Uncertain }); i >= 0 {
 		found[i].describe()
-		return &found[i], err
+		at = &found[i]
 	}
-	return nil, err
+	return at, how, err
 }
 
 // bisect starts a job for the inputs that were in flight when the target died, unless it died of a fault that was reproduced before.
-func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) (err error) {
+func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) origin[T]) error {
 	f, where := Finding{Rule: lostRule.ID, Severity: lostRule.Severity, Subject: "target"}, ""
-	switch death, err := w.deathOf(obs); {
+	death, how, err := w.deathOf(obs)
+	switch {
 	case err != nil:
 		return err
 	case death != nil:
@@ -282,18 +287,18 @@ func (w *Worker[T]) bisect(ins []T, obs []Observation, originOf func(i int) orig
 			return err
 		}
 	}
-	f.Message = fmt.Sprintf("The target died%s while %d inputs were in flight, and the campaign ended before it was known of which of them: teasel resume goes on with that.", where, len(lost))
+	f.Message = fmt.Sprintf("The target died%s while %d inputs were in flight, and the campaign ended before it was known of which of them: teasel resume goes on with that%s.", where, len(lost), how)
 	if len(lost) == 1 {
-		f.Message = fmt.Sprintf("The target died%s while an input was in flight, and the campaign ended before it was known whether of that one: teasel resume goes on with that.", where)
+		f.Message = fmt.Sprintf("The target died%s while an input was in flight, and the campaign ended before it was known whether of that one: teasel resume goes on with that%s.", where, how)
 	}
 	f.Original = f.Input
 	if many { // reported once for all of them
 		w.lostMany = true
-		f.Message = "The target died so often with several inputs in flight that the campaign ended before it was known of which of them."
+		f.Message = fmt.Sprintf("The target died so often with several inputs in flight that the campaign ended before it was known of which of them%s.", how)
 		w.news.Unconfirmed = append(w.news.Unconfirmed, f)
 		return nil
 	}
-	w.queue.add(bisectJob(lost, froms, before, f, fmt.Sprintf("the target died%s, and no input that it had run reproduces that", where)))
+	w.queue.add(bisectJob(lost, froms, before, f, fmt.Sprintf("the target died%s, and no input that it had run reproduces that%s", where, how)))
 	return nil
 }
 

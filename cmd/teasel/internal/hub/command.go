@@ -2,6 +2,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -51,6 +52,9 @@ stands until --runs 0. findings writes the fleet's findings to a directory, wher
 				order = args[1]
 			}
 			limit := cmd.Flags().Changed("runs")
+			if err := checkOrder(cmd, args); err != nil {
+				return err
+			}
 			switch {
 			case order == "findings" && len(args) < 3:
 				return exit.Usage("for example 'teasel fleet "+args[0]+" findings from-fleet'", "fleet: findings needs a directory")
@@ -74,6 +78,33 @@ stands until --runs 0. findings writes the fleet's findings to a directory, wher
 	return cmd
 }
 
+// orders are what a fleet is told to do.
+var orders = [...]string{"pause", "resume", "stop", "budget", "findings"}
+
+// checkOrder refuses what is no order, and a word in the place of the address, which would be looked up as the name of a machine.
+func checkOrder(cmd *cobra.Command, args []string) error {
+	list := strings.Join(orders[:len(orders)-1], ", ") + " or " + orders[len(orders)-1]
+	switch {
+	case !strings.ContainsAny(args[0], ".:/") && args[0] != "localhost":
+		hint := "for example 'teasel fleet nats://127.0.0.1:4222', which shows the machines; if it is the name of a machine, nats://" + args[0] + ":4222"
+		if order := cmp.Or(flags.Nearest(args[0], append([]string{"status"}, orders[:]...)), args[0]); order == "status" {
+			hint = "'teasel fleet nats://HOST:4222' shows the status of the machines"
+		} else if slices.Contains(orders[:], order) {
+			hint = "'teasel fleet nats://HOST:4222 " + order + "'"
+		}
+		return exit.Usage(hint, "fleet takes the address of a hub first, and %q is none", args[0])
+	case len(args) < 2 || slices.Contains(orders[:], args[1]):
+		return nil
+	}
+	hint := flags.SeeHelp(cmd)
+	if near := flags.Nearest(args[1], orders[:]); near != "" {
+		hint = "did you mean " + near + "?"
+	} else if flags.Nearest(args[1], []string{"status"}) != "" || args[1] == "status" {
+		hint = "without an order, the status of the machines is shown"
+	}
+	return exit.Usage(hint, "fleet: %q is no order: expected %s", args[1], list)
+}
+
 // obey does what the command asks for.
 func obey(cmd *cobra.Command, link *fleet.Link, order string, args []string, runs uint64) error {
 	ctx, stderr := cmd.Context(), cmd.ErrOrStderr()
@@ -91,8 +122,6 @@ func obey(cmd *cobra.Command, link *fleet.Link, order string, args []string, run
 		change = func(o *fleet.Order) { o.State = fleet.Stopped }
 	case "budget":
 		change = func(o *fleet.Order) { o.Runs = runs }
-	default:
-		return exit.Usage(flags.SeeHelp(cmd), "fleet: %q is no order: expected pause, resume, stop, budget or findings", order)
 	}
 	o, err := link.Order(ctx)
 	if err != nil {

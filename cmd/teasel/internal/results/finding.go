@@ -88,7 +88,11 @@ func findingByID(name, dir, id string) (string, error) {
 		}
 		return "", exit.Usage(hint, "there is no %s, and no folder %s that could have such a finding", name, dir)
 	case len(files) == 0:
-		return "", exit.Usage("a finding is named by its file, by its id, or by the directory of its campaign", "there is no %s, and no finding in %s", name, dir)
+		hint := "a finding is named by its file, by its id, or by the directory of its campaign"
+		if here := slices.DeleteFunc(campaign.Here(), func(c string) bool { return c == dir }); len(here) > 0 {
+			hint += "; there are these here beside it: " + strings.Join(here, ", ")
+		}
+		return "", exit.Usage(hint, "there is no %s, and no finding in %s", name, dir)
 	}
 	ids := make([]string, 0, len(byID))
 	for whole := range byID {

@@ -2,10 +2,13 @@ package results
 
 import (
 	"cmp"
+	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/campaign"
+	"github.com/teaselfuzz/teasel/cmd/teasel/internal/exit"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/flags"
 	"github.com/teaselfuzz/teasel/cmd/teasel/internal/kinds"
 	"github.com/teaselfuzz/teasel/report"
@@ -39,9 +42,14 @@ func NewReport() *cobra.Command {
 			r.Baseline = o.Known
 			format = cmp.Or(format, report.FormatOf(out), "text")
 			if out == "" {
-				return campaign.WriteReport(cmd.OutOrStdout(), format, r)
+				err = campaign.WriteReport(cmd.OutOrStdout(), format, r)
+			} else {
+				err = campaign.WriteReportFile(flags.ReportFile{Format: format, Path: out}, r)
 			}
-			return campaign.WriteReportFile(flags.ReportFile{Format: format, Path: out}, r)
+			if outcome := r.Outcome(); err == nil && outcome.String() == "untested" {
+				err = &exit.Error{Status: exit.StatusTarget, Err: errors.New(cmp.Or(strings.TrimSuffix(r.Untested, "."), "the campaign has tested nothing"))}
+			}
+			return err
 		},
 	}
 	cmd.Flags().Var(flags.Choice(&format, report.Formats()), "format", "format of the report (default: what the ending of --out says, or text)")
