@@ -46,7 +46,7 @@ func NewReport() *cobra.Command {
 			} else {
 				err = campaign.WriteReportFile(flags.ReportFile{Format: format, Path: out}, r)
 			}
-			if outcome := r.Outcome(); err == nil && outcome.String() == "untested" {
+			if err == nil && r.Outcome().Untested {
 				err = &exit.Error{Status: exit.StatusTarget, Err: errors.New(cmp.Or(strings.TrimSuffix(r.Untested, "."), "the campaign has tested nothing"))}
 			}
 			return err
