@@ -6,10 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,8 +13,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/synadia-io/orbit.go/jetstreamext"
-
-	"github.com/teaselfuzz/teasel/corpus"
 )
 
 // Config says where a hub is, and who we are there.
@@ -97,41 +91,6 @@ func Dial(c Config) (*Link, error) {
 		return l, away
 	}
 	return l, nil
-}
-
-// checkAddress refuses what can be no address of a hub: nothing would ever answer there.
-func checkAddress(list string) error {
-	for one := range strings.SplitSeq(list, ",") {
-		one = strings.TrimSpace(one)
-		if !strings.Contains(one, "://") {
-			one = "nats://" + one
-		}
-		u, err := url.Parse(one)
-		if err != nil {
-			return fmt.Errorf("address of the hub: %w", errors.Unwrap(err)) // without the text, which may have a password
-		}
-		port, portErr := strconv.ParseUint(cmp.Or(u.Port(), "4222"), 10, 16)
-		if !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) || u.Hostname() == "" || portErr != nil || port == 0 {
-			return fmt.Errorf("address of the hub %q: expected nats://HOST:PORT or tls://HOST:PORT", u.Redacted())
-		}
-	}
-	return nil
-}
-
-// Redact returns the address of a hub, or several, without passwords and tokens.
-func Redact(list string) string {
-	parts := strings.Split(list, ",")
-	for i, one := range parts {
-		u, err := url.Parse(strings.TrimSpace(one))
-		if err != nil || u.User == nil {
-			continue
-		}
-		if _, both := u.User.Password(); !both { // a user alone is a token
-			u.User = url.User("xxxxx")
-		}
-		parts[i] = u.Redacted()
-	}
-	return strings.Join(parts, ",")
 }
 
 func (l *Link) options() ([]nats.Option, error) {
@@ -351,78 +310,6 @@ func takeAll(it iter.Seq2[*jetstream.RawStreamMsg, error], take func(*jetstream.
 }
 
 func lastToken(subject string) string { return subject[strings.LastIndexByte(subject, '.')+1:] }
-
-// Find stores a finding, in place of what the hub has of it if this one is better confirmed or simpler, or was tried and the other one was not. When it returns without an error, the
-// hub has it on disk.
-func (l *Link) Find(ctx context.Context, f *corpus.FindingFile) error {
-	text, err := f.MarshalText()
-	if err != nil {
-		return err
-	}
-	if len(text) > l.most() && (f.Finding.Original != nil || f.Finding.History != nil) { // the simplest input is what matters
-		short := *f
-		short.Finding.Original, short.Finding.History = nil, nil
-		return l.Find(ctx, &short)
-	}
-	id := f.Finding.ID()
-	for ctx.Err() == nil {
-		var known *corpus.FindingFile
-		var sequence uint64
-		err := l.last(ctx, findingsStream, id, func(m *jetstream.RawStreamMsg) {
-			sequence = m.Sequence
-			if k, ok := findingOf(m); ok {
-				known = &k
-			}
-		})
-		if err != nil {
-			return err
-		}
-		if known != nil && !better(&f.Finding, &known.Finding) {
-			return nil
-		}
-		if stored, err := l.publish(ctx, l.subject(findingsStream, id), text, sequence); stored || err != nil {
-			return err
-		}
-	}
-	return l.failed(ctx.Err())
-}
-
-// findingOf returns the finding of a message. One under the name of another would take that one's place.
-func findingOf(m *jetstream.RawStreamMsg) (corpus.FindingFile, bool) {
-	f, err := corpus.ParseFinding(m.Subject, m.Data)
-	return f, err == nil && f.Finding.ID() == lastToken(m.Subject)
-}
-
-// Findings returns the findings after a sequence number as they were stored, and the number of the last message.
-func (l *Link) Findings(ctx context.Context, after uint64, most int) (fs []corpus.FindingFile, last uint64, n int, err error) {
-	last = after
-	err = l.read(ctx, findingsStream, after, most, func(m *jetstream.RawStreamMsg) {
-		last, n = m.Sequence, n+1
-		if f, ok := findingOf(m); ok {
-			fs = append(fs, f)
-		}
-	})
-	return fs, last, n, err
-}
-
-// Best returns all findings, each as it is best confirmed or simplest, the worst first.
-func (l *Link) Best(ctx context.Context) ([]corpus.FindingFile, error) {
-	last := map[string]corpus.FindingFile{}
-	for at := uint64(0); ; {
-		fs, next, n, err := l.Findings(ctx, at, pullMost)
-		if err != nil {
-			return nil, err
-		}
-		if n == 0 {
-			break
-		}
-		for _, f := range fs {
-			last[f.Finding.ID()] = f
-		}
-		at = next
-	}
-	return slices.SortedFunc(maps.Values(last), func(f, g corpus.FindingFile) int { return f.Finding.Compare(&g.Finding) }), nil
-}
 
 // Campaign returns the name of the campaign.
 func (l *Link) Campaign() string { return l.config.Campaign }
