@@ -26,7 +26,7 @@ const (
 // FirstPass returns the k-th dialogue of the first pass over the model, false behind the last one. First, each message is sent in each
 // state and behind each part of a seed, those that only the other side may send as well; each field of each message is empty, as long as
 // it can be with one byte repeated that may be a separator, or a number at its limits; each derived field lies; and any two seeds are held side
-// by side by two clients, which is all there is without a model. These three kinds take turns. Settings that leave fields or the order of messages
+// by side by two clients. Without a model the messages are those of the seeds, and no field is known. These three kinds take turns. Settings that leave fields or the order of messages
 // alone hold here too.
 func (m *Mutator) FirstPass(k uint64) (*Dialogue, bool) {
 	m.prepare()
@@ -48,9 +48,7 @@ func (m *Mutator) FirstPassSize() uint64 {
 func (m *Mutator) newFirstPass() *firstPass {
 	p := &firstPass{}
 	var order, fields, pairs []func() *Dialogue
-	if m.Model != nil {
-		p.collect(m)
-	}
+	p.collect(m)
 	if m.OrderShare >= 0 {
 		order, pairs = p.orders(m), p.pairs(m)
 	}
@@ -72,6 +70,28 @@ func (p *firstPass) collect(m *Mutator) {
 	for _, s := range m.samples {
 		p.messages = append(p.messages, s.Messages[0])
 	}
+	p.add(nil)
+	seeds := m.Seeds
+	if m.Model != nil {
+		p.collectOthers(m)
+		for _, path := range m.statePaths() {
+			p.add(path)
+		}
+		seeds = Seeds(m.Model)
+	}
+	seeds = slices.Clone(seeds)
+	sort.SliceStable(seeds, func(i, j int) bool { return len(seeds[i].Messages) < len(seeds[j].Messages) })
+	for n := 1; n <= 8; n++ {
+		for _, d := range seeds {
+			if n <= len(d.Messages) && d.Clients() == 1 {
+				p.add(d.Messages[:n])
+			}
+		}
+	}
+}
+
+// collectOthers finds what only the other side sends.
+func (p *firstPass) collectOthers(m *Mutator) {
 	for _, kind := range m.Model.Responses {
 		var msg Message
 		if kind.Build(&msg.Tree) != nil {
@@ -85,19 +105,6 @@ func (p *firstPass) collect(m *Mutator) {
 		same := func(x Message) bool { return bytes.Equal(x.Data, msg.Data) }
 		if len(msg.Data) > 0 && !slices.ContainsFunc(p.messages, same) {
 			p.messages = append(p.messages, msg)
-		}
-	}
-	p.add(nil)
-	for _, path := range m.statePaths() {
-		p.add(path)
-	}
-	seeds := Seeds(m.Model)
-	sort.SliceStable(seeds, func(i, j int) bool { return len(seeds[i].Messages) < len(seeds[j].Messages) })
-	for n := 1; n <= 8; n++ {
-		for _, d := range seeds {
-			if n <= len(d.Messages) && d.Clients() == 1 {
-				p.add(d.Messages[:n])
-			}
 		}
 	}
 }

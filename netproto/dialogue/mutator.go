@@ -47,7 +47,8 @@ type Mutator struct {
 	// Fields are the fields that may be changed, as paths such as publish.body.topic, * standing for any message. What follows
 	// from them, such as a length, is computed anew; all else stays, in each mode. nil: all that the model calls mutable.
 	Fields []string
-	// Seeds are dialogues that the first pass holds side by side, beside the model's. nil: there are no others.
+	// Seeds are dialogues that the first pass holds side by side, beside the model's. Without a model, their messages are those that are
+	// put into other dialogues, in place of the model's. nil: there are no others.
 	Seeds []*Dialogue
 	// MaxMessages is how many messages a dialogue has at most. 0: 64.
 	MaxMessages int
@@ -58,7 +59,7 @@ type Mutator struct {
 	chances [onOrder + 1]chances
 	allowed map[*model.Field]bool
 	missing []string    // of Fields, those that name none
-	samples []*Dialogue // one message each, by the order of the model
+	samples []*Dialogue // one message each, by the order of the model; without one, of the seeds
 	first   *firstPass  // nil: it was not asked for yet
 	scratch model.Tree
 	nodes   []int
@@ -138,6 +139,8 @@ func (m *Mutator) prepare() {
 				m.samples = append(m.samples, d)
 			}
 		}
+	} else {
+		m.samples = messagesOf(m.Seeds)
 	}
 	m.allow()
 }
@@ -303,9 +306,9 @@ func (m *Mutator) Generate(r *teasel.Rand) *Dialogue {
 	m.prepare()
 	d := &Dialogue{}
 	switch {
-	case len(m.samples) == 0:
+	case len(m.samples) == 0 || m.Model == nil && r.IntN(2) == 0:
 		return Raw(m.Bytes.Generate(r))
-	case len(m.Model.States) == 0:
+	case m.Model == nil || len(m.Model.States) == 0:
 		for range 1 + r.IntN(4) {
 			m.insert(d, len(d.Messages), &m.samples[r.IntN(len(m.samples))].Messages[0])
 		}

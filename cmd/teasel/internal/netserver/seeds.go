@@ -24,6 +24,9 @@ func (p *plan) addSeeds(o *options, t netproto.Target) (others []*dialogue.Dialo
 		p.Seeds, p.captured = append(p.Seeds, more...), p.captured+len(more)
 	}
 	p.given = len(p.Seeds) > 0
+	if t.Model == nil {
+		p.addLines()
+	}
 	for _, s := range p.Seeds {
 		others = append(others, s.Input)
 	}
@@ -37,6 +40,18 @@ func (p *plan) addSeeds(o *options, t netproto.Target) (others []*dialogue.Dialo
 		}
 	}
 	return others, nil
+}
+
+// addLines adds the seeds that are one text of several lines as dialogues of lines.
+func (p *plan) addLines() {
+	for _, s := range p.Seeds {
+		if len(s.Input.Messages) != 1 {
+			continue
+		}
+		if d := dialogue.Lines(s.Input.Messages[0].Data); d != nil {
+			p.Seeds = append(p.Seeds, campaign.Seed[*dialogue.Dialogue]{Folder: s.Folder, Name: s.Name + "-lines", Input: d})
+		}
+	}
 }
 
 // captureSeeds reads the dialogues of a capture, FILE or FILE:PORT; without a port it is that of the server.
