@@ -53,7 +53,7 @@ func (t Target) openAFL(ctx context.Context, p image) (teasel.Executor[[]byte], 
 	}
 	var err error
 	if e.command, err = e.target.prepare(p); err == nil {
-		e.command.Map = t.mapSize()
+		e.command.Map, e.command.Look = t.mapSize(), e.classifier.look
 		e.server, err = forkserver.Start(ctx, e.command)
 	}
 	if err != nil {

@@ -46,6 +46,7 @@ func (t Target) openBlackBox(ctx context.Context, p image) (teasel.Executor[[]by
 	e := &blackBox{target: t, exits: t.exits(), known: map[teasel.Feature]bool{}, first: map[teasel.Feature]bool{}, lines: map[uint64]bool{}, classifier: newClassifier(t)}
 	var err error
 	if e.command, err = e.target.prepare(p); err == nil {
+		e.command.Look = e.classifier.look
 		e.program, err = forkserver.NewPlain(e.command)
 	}
 	if err == nil {

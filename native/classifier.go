@@ -21,11 +21,15 @@ type classifier struct {
 	symbols triage.Symbols
 	crashes map[string]*virgin.Deaths // crashes without a stack, by rule
 	noTrace bool                      // the program cannot be traced
+	threads threads
 }
 
 func newClassifier(t Target) classifier {
 	return classifier{limit: t.memory(), noTrace: len(t.Tracer) > 0} // the stack would be that of an emulator
 }
+
+// look is a [forkserver.Command.Look].
+func (w *classifier) look(pid int) bool { return !w.noTrace && w.threads.look(pid, &w.symbols) }
 
 func (w *classifier) deaths(rule string) *virgin.Deaths {
 	if w.crashes == nil {
@@ -50,6 +54,9 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 		if c.Signal == syscall.SIGKILL && result.Gone {
 			r.Message += ": the fork server has died as well"
 		}
+	}
+	if result.Killed != proc.NotKilled {
+		w.threads.explain(r, c)
 	}
 	if !r.RustPanic(c.Report) && (r.Fault == triage.Exit || r.Fault == triage.Abort) && strings.Contains(c.Report, "goroutine ") && r.GoCrash(c.Report) {
 		if rule(kind+string(r.Fault)) == nil { // a fault that only Go programs have

@@ -33,6 +33,7 @@ type Crash struct {
 	Forked  bool           // it was a process that the program had forked, and the program went on
 	Before  int            // inputs that the process had run before, if the input stands for several
 	Varies  bool           // the edges differ between runs of the input, so that Trace may differ too
+	Sampled bool           // Stack is where the program was when it was over a limit, so that the functions may differ too
 }
 
 // Frame is one function on a stack; inlined functions have frames of their own.
@@ -64,7 +65,7 @@ func frames(stack triage.Stack) (fs []Frame) {
 
 // triage returns the crash as a report of package triage.
 func (c *Crash) triage() *triage.Report {
-	r := &triage.Report{Message: c.Message, Access: c.Access, Address: c.Address, PC: c.PC}
+	r := &triage.Report{Message: c.Message, Access: c.Access, Address: c.Address, PC: c.PC, Sampled: c.Sampled}
 	fault, _ := strings.CutPrefix(c.Rule, kind)
 	r.Fault = triage.Fault(fault)
 	for _, f := range c.Stack {
@@ -111,8 +112,9 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	// A sanitizer exits if reporting the fault faults itself, for example if it cannot unwind the stack after a wild jump.
 	noted := d.Fault.Signal != 0 && d.Killed == proc.NotKilled && (d.Status.Signaled() || d.Forked || triage.Reported([]byte(text)))
 	if end := (ending{d.Killed, d.Waited, d.Status}); !noted && end.explain(o, c, r, e.target.limit(), e.command.Memory) {
-		if o.Exit == teasel.ExitHang {
+		if d.Killed != proc.NotKilled && !e.threads.explain(r, c) {
 			r.Stack = e.loop(d.Fault, s)
+			c.Sampled = len(r.Stack) > 0
 		}
 		r.RustPanic(text)
 	} else {

@@ -19,7 +19,7 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 	}
 	r := c.triage()
 	return []teasel.Finding{{Rule: c.Rule, Severity: c.severity(), Subject: cmp.Or(r.Function(), "target"), Group: c.group(r), Place: r.Place(),
-		Message: c.sentence(r), Detail: c.detail(), Signal: int(c.Signal), Uncertain: c.Varies || c.Rule == ruleHang}}
+		Message: c.sentence(r), Detail: c.detail(), Signal: int(c.Signal), Uncertain: c.Varies || c.Sampled || c.Rule == ruleHang}}
 }
 
 var _ teasel.DetectorFunc = Detect

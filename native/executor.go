@@ -34,6 +34,7 @@ type executor struct {
 	recorder *sancov.Server // records comparisons; nil: not started yet
 	folder   string         // contains the input file; "": none
 	symbols  triage.Symbols
+	threads  threads
 
 	history operands.History
 	ran     history // by the main process as it is

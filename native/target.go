@@ -137,7 +137,8 @@ func (t Target) openRuntime(ctx context.Context, b image) (teasel.Executor[[]byt
 	if e.memory, err = sancov.NewMemory(sancov.Limits{Slots: t.batch(true), Inputs: inputsSize, Operands: operandsCount, Malloc: cmp.Or(t.Malloc, t.memory())}); err != nil {
 		return nil, err
 	}
-	e.command = sancov.Command{Dir: t.Dir, Memory: t.memory(), Start: t.Start, Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path)}
+	e.command = sancov.Command{Dir: t.Dir, Memory: t.memory(), Start: t.Start, Runs: uint32(t.Runs), Hooks: clang.HookCalls(b.path),
+		Look: func(pid int) bool { return e.threads.look(pid, &e.symbols) }}
 	if t.Runs == 0 {
 		e.command.Runs = 50_000
 	}

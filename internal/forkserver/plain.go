@@ -61,7 +61,7 @@ func NewPlain(c Command) (_ *Plain, err error) {
 	if p.guardian, err = proc.Guard(p.marker, c.Folder); err != nil {
 		return nil, err
 	}
-	p.watch.stdout, p.watch.stderr = p.stdout, p.stderr
+	p.watch.stdout, p.watch.stderr, p.watch.look = p.stdout, p.stderr, c.Look
 	p.watch.start(c.Memory, 0, p.marker)
 	return p, nil
 }

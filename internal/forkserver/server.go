@@ -28,6 +28,7 @@ type Command struct {
 	Folder     string                         // removed if this process dies; "": none
 	Persistent bool                           // the program has AFL++'s signature of persistent mode
 	Deferred   bool                           // the program has AFL++'s signature of a deferred fork server
+	Look       func(pid int) bool             // called before a process is killed for its time or memory; false: it has seen nothing. nil: nothing is called
 }
 
 // Server is a running program with a fork server. It is for one goroutine at a time.

@@ -68,7 +68,7 @@ func start(ctx context.Context, c Command) (_ *Server, more int, err error) {
 		err = s.handshake(ctx)
 	}
 	if err == nil {
-		s.watch.stderr = s.stderr
+		s.watch.stderr, s.watch.look = s.stderr, c.Look
 		s.watch.start(c.Memory, s.pid(), s.marker)
 		return s, 0, nil
 	}

@@ -18,7 +18,9 @@ type watch struct {
 	marker string
 	run    atomic.Uint64
 	inside proc.Inside
-	pid    atomic.Int64 // process number of the child, as the fork server gives it; 0: not known yet
+	looked uint64             // the last run whose process was looked at
+	look   func(pid int) bool // see Command; nil: nothing is called
+	pid    atomic.Int64       // process number of the child, as the fork server gives it; 0: not known yet
 
 	lastSweep time.Time
 	pause     time.Duration // until the next sweep
@@ -49,7 +51,7 @@ func (w *watch) Current() (run uint64, pid int, exempt bool) {
 }
 
 // Kill implements [proc.Watched]. The number of the child comes from the target and may be that of an unrelated process.
-func (w *watch) Kill(_ proc.Reason, run uint64) bool {
+func (w *watch) Kill(why proc.Reason, run uint64) bool {
 	pid := w.inside.PID(int(w.pid.Load()))
 	if pid <= 1 || w.run.Load() != run {
 		return false
@@ -57,6 +59,10 @@ func (w *watch) Kill(_ proc.Reason, run uint64) bool {
 	seen, alive := proc.StatusOf(pid)
 	if !alive || w.root != 0 && seen.Parent != w.root && seen.Session != w.root {
 		return false
+	}
+	if w.look != nil && w.looked != run && (why == proc.Timeout || why == proc.MemoryLimit) {
+		w.looked = run
+		w.look(pid)
 	}
 	return syscall.Kill(pid, syscall.SIGKILL) == nil
 }

@@ -8,9 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stop is a thread that is stopped before it gets a signal by which a fault ends a program.
+// Stop is a thread that is stopped: before it gets a signal by which a fault ends a program, or to see what it does.
 type Stop struct {
 	Thread    int
+	Busy      bool // it ran, or waited for a processor, when [Interrupt] stopped it
+	Joins     bool // it waited for the end of another thread then, as the C library of GNU does
 	Signal    syscall.Signal
 	Code      int32  // why there is one, see sigaction(2)
 	Address   uint64 // that was accessed, for SIGSEGV and SIGBUS
@@ -75,12 +77,18 @@ func stopOf(thread int, signal syscall.Signal) Stop {
 			s.Address = binary.NativeEndian.Uint64(info[16:])
 		}
 	}
+	s.Registers = registersOf(thread)
+	return s
+}
+
+// registersOf returns the registers of a thread that is stopped, nil if they cannot be read.
+func registersOf(thread int) []byte {
 	set := make([]byte, 1024)
 	vector := unix.Iovec{Base: &set[0], Len: uint64(len(set))}
-	if ptrace(unix.PTRACE_GETREGSET, thread, ntPrstatus, unsafe.Pointer(&vector)) == 0 {
-		s.Registers = set[:vector.Len]
+	if ptrace(unix.PTRACE_GETREGSET, thread, ntPrstatus, unsafe.Pointer(&vector)) != 0 {
+		return nil
 	}
-	return s
+	return set[:vector.Len]
 }
 
 // ntPrstatus selects the general registers.

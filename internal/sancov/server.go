@@ -40,6 +40,7 @@ type Command struct {
 	Memory uint64                         // bytes that a run may hold; 0: no limit
 	Start  time.Duration                  // time limit until the target is ready for its first input; 0: 30 s
 	Runs   uint32                         // after which a child is replaced by a fresh one; 0: never
+	Look   func(pid int) bool             // called before a process is killed for its time or memory where it cannot say itself what it does; false: it has seen nothing. nil: nothing is called
 }
 
 // Server is a running target. It is for one goroutine at a time.
@@ -237,7 +238,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		d.Fault = r.fault()
 	}
 	d.Forked = forked && reason == proc.NotKilled && d.Status.Exited()
-	if reason == proc.Timeout {
+	if reason == proc.Timeout || reason == proc.MemoryLimit {
 		d.Fault.Samples = int(min(r.samples, r.frameCount, maxSamples))
 	}
 	if d.Fault.Signal != 0 || d.Fault.Samples > 0 {

@@ -59,8 +59,8 @@ func (w *watch) Kill(why proc.Reason, run uint64) bool {
 	if !w.isChild(pid) {
 		return false
 	}
-	if why == proc.Timeout && w.sampled.CompareAndSwap(false, true) &&
-		(w.sample(pid, run) || !w.isChild(pid) || w.s.mem.currentRun() != run) {
+	if (why == proc.Timeout || why == proc.MemoryLimit) && w.sampled.CompareAndSwap(false, true) &&
+		(w.sample(pid, run, why) || !w.isChild(pid) || w.s.mem.currentRun() != run) {
 		w.sampled.Store(false)
 		return false
 	}
@@ -88,15 +88,20 @@ const (
 	longestAnswer = 10 * answerPauses // the same for a child that waits for a processor
 )
 
-// sample has the child record its stack several times. A child that sleeps is sampled only once, since the signal wakes it. A
-// child that does not react is in the kernel, or has blocked the signal. over reports that the run has ended meanwhile.
-func (w *watch) sample(pid int, at uint64) (over bool) {
-	if w.s.Hello.Flags&TSan != 0 { // ThreadSanitizer delays signals until the next system call
+// sample finds out where the child is. One that runs records its stack several times. What another waits for may be in other threads, at
+// which we look from outside; if we may not, the child records its stack once, since the signal wakes it. A child that does not react is
+// in the kernel, or has blocked the signal. over reports that the run has ended meanwhile.
+func (w *watch) sample(pid int, at uint64, why proc.Reason) (over bool) {
+	atomic.StoreUint32(&w.s.mem.r.samples, 0) // it may still tell that an earlier run of the batch has ended
+	outside := w.s.Hello.Flags&TSan != 0      // ThreadSanitizer delays signals until the next system call
+	if look := w.s.cmd.Look; look != nil && (outside || !ready(pid)) && look(pid) || outside {
 		return false
 	}
-	atomic.StoreUint32(&w.s.mem.r.samples, 0) // it may still tell that an earlier run of the batch has ended
 	atomic.StoreUint64(&w.s.mem.c.asked, at)
 	pause := min(max(w.limit/samplePart, shortestPause), longestPause)
+	if why == proc.MemoryLimit { // it goes on to take more
+		pause = shortestPause
+	}
 	for n := range uint32(maxSamples) {
 		with := askSample
 		if n == maxSamples-1 || !ready(pid) {

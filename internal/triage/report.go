@@ -20,6 +20,7 @@ type Report struct {
 	Address uint64 // that was accessed; 0: unknown, or 0
 	PC      uint64 // address of the instruction; 0: unknown
 	Stack   Stack
+	Sampled bool // Stack is where the program was when it was over a limit, so that its lines say little
 }
 
 // Late reports whether the C library's allocator has detected damage of the heap some time after it was done: then the stack is
@@ -88,7 +89,7 @@ func (r *Report) keyed() Stack {
 // located reports whether the line of a frame is that of the bug: the line of a hang is random, and what is not freed may have been
 // allocated in several lines.
 func (r *Report) located(f Frame) bool {
-	return f.Line > 0 && r.Fault != Hang && r.Fault != Leak && !r.Late()
+	return f.Line > 0 && !r.Sampled && r.Fault != Hang && r.Fault != Leak && !r.Late()
 }
 
 // ofLine reports whether the line of the fault says what the bug is. An access to memory is often made by a function that relies on
