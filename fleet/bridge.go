@@ -99,7 +99,7 @@ var (
 const (
 	defaultHold  = 60 * time.Second
 	defaultEvery = 10 * time.Second
-	farewellTime = 5 * time.Second // that the campaign waits for its last words to arrive
+	farewellTime = 5 * time.Second // that the campaign waits for what it sends at its end to arrive
 	pullMost     = 500             // messages of one request
 	giveMost     = 256             // testcases that one call of Pull returns
 	clockLimit   = 2 * time.Minute

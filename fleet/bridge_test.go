@@ -219,7 +219,7 @@ func TestBridgeCatchesUp(t *testing.T) {
 	}
 	ms, err := watch.Machines(ctx, "m1")
 	if err != nil || len(ms) != 1 || ms[0].Sent != 1 || ms[0].Ended != "runs" {
-		t.Errorf("its last word is %+v, %v", ms, err)
+		t.Errorf("its latest figures are %+v, %v", ms, err)
 	}
 }
 

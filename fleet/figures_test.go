@@ -106,7 +106,7 @@ func TestBridgeSendsMany(t *testing.T) {
 		t.Errorf("the hub has %q", got)
 	}
 	if ms, err := watch.Machines(t.Context(), "m1"); err != nil || len(ms) != 1 || ms[0].Sent != 100 {
-		t.Errorf("its last word is %+v, %v", ms, err)
+		t.Errorf("its latest figures are %+v, %v", ms, err)
 	}
 }
 

@@ -171,6 +171,6 @@ func TestBridgeObeysFullHub(t *testing.T) {
 		t.Errorf("%d findings are left", f)
 	}
 	if ms, err := boss.Machines(ctx, ""); err != nil || len(ms) != 1 || ms[0].Ended != "runs" || ms[0].Executions != 77 {
-		t.Errorf("its last word is %+v, %v", ms, err)
+		t.Errorf("its latest figures are %+v, %v", ms, err)
 	}
 }

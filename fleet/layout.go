@@ -21,13 +21,13 @@ const (
 	entriesStream  = "ENTRIES"  // teasel.<campaign>.entries.<key>: one message a testcase, or about unstable features, never replaced
 	findingsStream = "FINDINGS" // teasel.<campaign>.findings.<id>: the last message of a finding is the best one
 	controlStream  = "CONTROL"  // teasel.<campaign>.control.about, .order and .cover: what the campaign is about, what its machines are to do, what who joins reads first
-	figuresStream  = "FIGURES"  // teasel.<campaign>.figures.<machine>: the last word of each machine
+	figuresStream  = "FIGURES"  // teasel.<campaign>.figures.<machine>: the latest figures of each machine
 )
 
 const (
 	// MaxMessage is the size of the largest message that a hub takes, in bytes.
 	MaxMessage = 8 << 20
-	// figuresAge is how long the last word of a machine that is gone is kept.
+	// figuresAge is how long the figures of a machine that is gone are kept.
 	figuresAge = 7 * 24 * time.Hour
 	// findingVersions is how many versions of a finding are kept.
 	findingVersions = 5

@@ -19,7 +19,7 @@ import (
 	"github.com/teaselfuzz/teasel/view"
 )
 
-// Machine is the last word of a machine.
+// Machine is what a machine of the fleet has said last: what it does, and its figures.
 type Machine struct {
 	Name       string              `json:"name"`
 	Instance   string              `json:"instance"` // tells apart two processes of one name
@@ -27,7 +27,7 @@ type Machine struct {
 	About      About               `json:"about"`
 	State      State               `json:"state"`
 	Ended      string              `json:"ended,omitempty"` // why its campaign has ended; "": it runs
-	Every      time.Duration       `json:"every"`           // between two words of it
+	Every      time.Duration       `json:"every"`           // between two of its reports
 	Elapsed    time.Duration       `json:"elapsed"`
 	Executions uint64              `json:"executions"`
 	Rate       float64             `json:"executions_per_second"` // of late
@@ -63,7 +63,7 @@ func (m *Machine) plausible() bool {
 	return len(m.Seen) <= seenMost && m.Executions < most && m.Rate >= 0 && m.Rate < most && min(m.Corpus, m.Features, m.Findings, m.Workers, m.Sent, m.Taken, m.Waiting) >= 0
 }
 
-// Beat stores the last word of this machine.
+// Beat stores the figures of this machine.
 func (l *Link) Beat(ctx context.Context, m *Machine) error {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
@@ -84,7 +84,7 @@ func (l *Link) Beat(ctx context.Context, m *Machine) error {
 	return l.failed(err)
 }
 
-// Machines returns the last word of each machine, by name, or of one.
+// Machines returns the latest figures of each machine, by name, or of one.
 func (l *Link) Machines(ctx context.Context, name string) (ms []Machine, err error) {
 	info, cancel := l.limit(ctx)
 	defer cancel()
@@ -170,13 +170,13 @@ func Occurrences(ms []Machine, id string) (n uint64) {
 	return n
 }
 
-// wordsRead is how many machines' last words a machine reads in a round, on average: with all of them, what a hub has to answer would grow
+// machinesRead is of how many machines a machine reads the figures in a round, on average: with all of them, what a hub has to answer would grow
 // with the square of the fleet.
-const wordsRead = 50
+const machinesRead = 50
 
-// look reads the last words of all machines, unless it has done so of late.
+// look reads the figures of all machines, unless it has done so of late.
 func (b *Bridge) look(ctx context.Context) error {
-	if n := time.Duration(len(b.machines)); n > wordsRead && time.Since(b.looked) < b.options.Every*n/wordsRead {
+	if n := time.Duration(len(b.machines)); n > machinesRead && time.Since(b.looked) < b.options.Every*n/machinesRead {
 		return nil
 	}
 	ms, err := b.link.Machines(ctx, "")
@@ -222,7 +222,7 @@ func (b *Bridge) Panels() []view.Panel {
 
 // Panel returns the table of a fleet's machines: what each does, when the hub heard it last, and its share of what the fleet has found.
 func Panel(ms []Machine) view.Panel {
-	p := view.Panel{Title: "Machines", Head: []string{"machine", "state", "last word", "executions", "per second", "corpus", "features", "findings", "sent", "share", "taken", "unsent"}}
+	p := view.Panel{Title: "Machines", Head: []string{"machine", "state", "last heard", "executions", "per second", "corpus", "features", "findings", "sent", "share", "taken", "unsent"}}
 	all := 0
 	for _, m := range ms {
 		all += m.Sent

@@ -27,7 +27,7 @@ func TestPanels(t *testing.T) {
 
 // In a large fleet a machine does not read everybody's figures in each round; how old those are that it has is shown.
 func TestLooks(t *testing.T) {
-	b := &Bridge{options: Options{Every: time.Second}, machines: make([]Machine, 10*wordsRead), looked: time.Now().Add(-5 * time.Second), heard: time.Now()}
+	b := &Bridge{options: Options{Every: time.Second}, machines: make([]Machine, 10*machinesRead), looked: time.Now().Add(-5 * time.Second), heard: time.Now()}
 	if err := b.look(t.Context()); err != nil { // it has no hub to ask
 		t.Error(err)
 	}

@@ -92,7 +92,7 @@ while True:
 	}
 }
 
-// A dialogue of two clients is not held with a server of one conversation, where the second would wait in vain.
+// A dialogue of two clients is not held with a server of one conversation, where the second would wait for ever.
 func TestSecondClientOfOneConversation(t *testing.T) {
 	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{plantedSource(t, "once.c", "clang", "-DCLEAN"), "{port}"}})
 	two := dialogue.Raw([]byte("first"), []byte("second"), []byte("third"), []byte("fourth"))

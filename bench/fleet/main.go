@@ -25,7 +25,7 @@ import (
 type costs struct {
 	deliver  float64 // seconds of a core for one testcase to one machine
 	round    float64 // seconds of a core for what a machine asks and says every time, without testcases
-	words    float64 // last words of other machines that a machine reads in a round, at most
+	words    float64 // figures of other machines that a machine reads in a round, at most
 	store    float64 // seconds of the disk for one testcase
 	bytes    float64 // of a testcase on the wire
 	network  float64 // bytes a second that a hub can send
@@ -66,7 +66,7 @@ func flags(c *costs) *flag.FlagSet {
 	}{
 		{&c.deliver, "deliver", 0.97 / 94762, "seconds of a core for the delivery of one testcase to one machine"},
 		{&c.round, "round", (0.36 - 22477*0.97/94762) / 100, "seconds of a core for one round of a machine, without testcases"},
-		{&c.words, "words", 50, "last words of other machines that a machine reads in a round, at most"},
+		{&c.words, "words", 50, "figures of other machines that a machine reads in a round, at most"},
 		{&c.store, "store", 1.0 / 871, "seconds of the disk to store one testcase"},
 		{&c.bytes, "bytes", 1127, "bytes of a testcase on the wire"},
 		{&c.network, "network", 117e6, "bytes a second that a hub can send"},

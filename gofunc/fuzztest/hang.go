@@ -8,7 +8,7 @@ import (
 	"github.com/teaselfuzz/teasel/gofunc/judge"
 )
 
-// quickPart is the part of the time limit that an input gets of which another execution has the last word.
+// quickPart is the part of the time limit that an input gets that another execution confirms.
 const quickPart = 5
 
 // traceTries is how often an input that hangs runs again until its stack is printed.

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostFruitless is how often a thread that lets time pass is waited for in vain before it is left alone.
+// mostFruitless is how often a thread that waits for a timer is waited for without result before it counts as asleep.
 const mostFruitless = 3
 
-// fruitless is what we have learnt about a thread that lets time pass.
+// fruitless is what was learnt about a thread that waits for a timer: that its timer expires again and again, and nothing comes of it.
 type fruitless struct {
-	times    int           // it was waited for in vain
+	times    int           // it was waited for without result
 	shortest time.Duration // that was left of a timeout when that was noted; 0: not known
 }
 
-// vainShare is the share of the shortest timeout for which a thread was waited for in vain that a later one may last and count
+// vainShare is the share of the shortest timeout for which a thread was waited for without result that a later one may last and count
 // again. An event loop has one timeout for all its timers: that of one which always runs is rarely so short, and then not for long.
 const vainShare = 10
 
@@ -25,13 +25,13 @@ func (f fruitless) leaves(left time.Duration) bool {
 	return f.times >= mostFruitless && left >= f.shortest/vainShare
 }
 
-// paused is a thread that lets time pass.
+// paused is a thread that waits for a timer.
 type paused struct {
 	process *process
 	id      int
 }
 
-// clockWait returns Waiting if a thread lets time pass that has not been waited for in vain too often, Asleep if none does and
+// clockWait returns Waiting if a thread waits for a timer that has not been waited for too often without result, Asleep if none does and
 // Awake if one runs. Programs have threads that do nothing but sleep, and some wait a little before they answer, or, as those in
 // Go, before they die.
 func (q *Quiet) clockWait() Activity {
@@ -59,7 +59,7 @@ const (
 	clockUnknown clockUse = iota // it has ended, or the kernel does not tell
 	clockAwake                   // it runs
 	clockUnused                  // it waits for something else, or for long
-	clockWaits                   // it lets time pass
+	clockWaits                   // it waits for a timer
 )
 
 // clockOf reads the system call that a thread is in, and returns how much of its timeout is left, if that is known.
@@ -87,15 +87,15 @@ func (q *Quiet) clockOf(p *process, t thread) (left time.Duration, use clockUse)
 }
 
 // Fruitless says that the caller has waited while Look said Waiting, that nothing has come and that it waits no longer. The
-// threads that let time pass now are left alone after a few such calls, for they may do nothing else. An event loop that is
-// left alone still makes the program Waiting with a timeout that is far shorter than those it had at these calls.
+// threads that wait for a timer now count as asleep after a few such calls, for they may do nothing else. An event loop that
+// counts as asleep still makes the program Waiting with a timeout that is far shorter than those it had at these calls.
 func (q *Quiet) Fruitless() { q.noteWaits(1) }
 
-// Rested says that nothing was sent to the program and that it has done what it does at its start: the threads that let time
-// pass now do nothing else, and are left alone from now on.
+// Rested says that nothing was sent to the program and that it has done what it does at its start: the threads that wait for
+// a timer now do nothing else, and count as asleep from now on.
 func (q *Quiet) Rested() { q.noteWaits(mostFruitless) }
 
-// noteWaits notes that all threads which let time pass now have been waited for in vain.
+// noteWaits notes that all threads which wait for a timer now have been waited for without result.
 func (q *Quiet) noteWaits(times int) {
 	for _, p := range q.processes {
 		for _, t := range p.threads {
@@ -118,7 +118,7 @@ func (p *process) noteFruitless(id, times int, left time.Duration) {
 	p.fruitless[id] = f
 }
 
-// timedOut reports whether a thread that lets time pass has been given all the time there is.
+// timedOut reports whether a thread that waits for a timer has been given all the time there is.
 func (w *wait) timedOut() bool { return !w.began.IsZero() && time.Since(w.began) >= w.sleepLimit }
 
 // waitFor notes that a thread is being waited for.
@@ -129,7 +129,7 @@ func (w *wait) waitFor(t paused) {
 	w.waitedFor[t.process] = t.id
 }
 
-// learn remembers which threads have let time pass in vain. The only thread of a process has not, now that it does something
+// learn remembers which threads have waited for a timer without result. The only thread of a process has not, now that it does something
 // else: it has handled the message meanwhile, and the next one is not for a program that still sleeps. Nor has an event loop.
 func (w *wait) learn() {
 	if w.waitedFor == nil || w.q.Horizon > 0 || w.fd >= 0 && readable(w.fd) {

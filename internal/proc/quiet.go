@@ -17,7 +17,7 @@ const (
 	Ended                    // it is no more
 	Spinning                 // it has used processor time up to the limit and goes on
 	Stuck                    // it neither sleeps nor gets anywhere, such as when it waits for a disk
-	Waiting                  // it lets time pass before it goes on: what it will say is not known yet
+	Waiting                  // a thread waits for a timer, and what the program will say then is not known yet
 	Awake                    // some thread runs, or wants to
 )
 
@@ -38,10 +38,10 @@ func (a Activity) String() string {
 // What a program waits for that is neither a clock nor another of its threads cannot be told from waiting for the next
 // message: an answer from the network, a signal, a timer whose expiry it reads from a file (timerfd).
 type Quiet struct {
-	// Horizon makes every thread count as letting time pass that is in a system call with a timeout, such as epoll_wait or
-	// futex, if less than Horizon is left of it. A program that uses an event loop, or a lock with a timeout, lets time pass
-	// in no other way. Longer timeouts are those of caches, connections and garbage collectors. 0: only threads in nanosleep
-	// or clock_nanosleep let time pass, for however long. It may be changed between calls.
+	// Horizon makes every thread count as waiting for a timer that is in a system call with a timeout, such as epoll_wait or
+	// futex, if less than Horizon is left of it. A program that uses an event loop, or a lock with a timeout, waits for
+	// timers in no other way. Longer timeouts are those of caches, connections and garbage collectors. 0: only threads in nanosleep
+	// or clock_nanosleep wait for a timer, for however long. It may be changed between calls.
 	Horizon time.Duration
 
 	root      int
@@ -98,7 +98,7 @@ func (q *Quiet) Used() time.Duration {
 }
 
 // Look returns what the program does now, and never waits. It is Asleep if there was a moment since the call at which every
-// thread slept and none let time pass, Waiting if all slept and one let time pass, Ended if the program has ended, and Awake
+// thread slept and none waited for a timer, Waiting if all slept and one waited for a timer, Ended if the program has ended, and Awake
 // otherwise. It takes some 7 µs for each thread.
 //
 // Threads are read one after the other, and one that was found asleep may have woken another one that was found asleep before
@@ -146,12 +146,12 @@ type wait struct {
 	before     time.Duration
 	pauses     int
 	heard      bool             // there is something to receive
-	waitedFor  map[*process]int // which thread of each we have waited for while it let time pass
+	waitedFor  map[*process]int // which thread of each we have waited for while it waited for a timer
 }
 
-// Settle waits until the program sleeps, ends, or has used limit of processor time since the call. A thread that lets time pass is waited
-// for until sleepLimit on the clock. Answers come from fd, -1 if there is none: a thread that let time pass, after which there is nothing
-// to receive, has been waited for in vain, and is left alone after a few times. The activity is never Awake or invalid unless there is an
+// Settle waits until the program sleeps, ends, or has used limit of processor time since the call. A thread that waits for a timer is waited
+// for until sleepLimit on the clock. Answers come from fd, -1 if there is none: if there is nothing to receive once a timer
+// has expired, the thread was waited for without result, and counts as asleep after a few times. The activity is never Awake or invalid unless there is an
 // error, which is the context's.
 func (q *Quiet) Settle(ctx context.Context, fd int, limit, sleepLimit time.Duration) (Activity, error) {
 	w := wait{q: q, fd: fd, limit: limit, sleepLimit: sleepLimit}

@@ -156,7 +156,7 @@ func lookUntil(t *testing.T, q *Quiet, want Activity, times int) {
 	})
 }
 
-// A thread that is in a system call with a timeout lets time pass, unless that is long.
+// A thread that is in a system call with a timeout waits for a timer, unless that is long.
 func TestQuietTimeouts(t *testing.T) {
 	for name := range waits {
 		for timeout, want := range timeouts {
@@ -272,7 +272,7 @@ func TestQuietBeforeAnswer(t *testing.T) {
 		t.Run(g.name, func(t *testing.T) {
 			p, r := g.start(t)
 			q := quietOf(t, p)
-			if g.name == "java" || g.name == "node with an interval" { // these have threads that let time pass for ever
+			if g.name == "java" || g.name == "node with an interval" { // these have threads that wait for timers for ever
 				for range 3 {
 					q.Rested()
 					exchange(t, p, r, q, "now")
@@ -301,7 +301,7 @@ func TestQuietBeforeAnswer(t *testing.T) {
 	}
 }
 
-// A program whose threads let time pass for ever is asleep once that has been waited for in vain.
+// A program whose threads wait for timers for ever is asleep once these have been waited for without result.
 func TestQuietFruitless(t *testing.T) {
 	for _, g := range targets(t) {
 		t.Run(g.name, func(t *testing.T) {
@@ -318,7 +318,7 @@ func TestQuietFruitless(t *testing.T) {
 				}
 				return a == Asleep
 			})
-			t.Log(tries, "waits in vain")
+			t.Log(tries, "waits without result")
 		})
 	}
 }

@@ -15,11 +15,11 @@ const (
 	ActivityInvalid Activity = iota
 	Working                  // it runs, or wants to
 	Asleep                   // it sleeps until something comes, and has taken all that was sent
-	Waiting                  // it lets time pass, or does not take what was sent
+	Waiting                  // it waits for a timer, or does not read what was sent
 	Ended                    // its process has ended
 )
 
-// WaitTime is how long a server that lets time pass is waited for although no answer is due: one that dies in a timer, or sends
+// WaitTime is how long a server that waits for a timer is waited for although no answer is due: one that dies in a timer, or sends
 // what it must not, mostly does so by then. A server that sleeps until a later time counts as asleep.
 const WaitTime = 250 * time.Millisecond
 
@@ -50,7 +50,7 @@ func (s *Server) Look(silent time.Duration) Activity {
 	return a
 }
 
-// WaitedInVain says that the server was waited for while it let time pass, and nothing has come of it.
+// WaitedInVain says that the server was waited for while it waited for a timer, and nothing has come of it.
 func (s *Server) WaitedInVain() {
 	if s.quiet != nil {
 		s.quiet.Fruitless()

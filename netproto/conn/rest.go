@@ -16,7 +16,7 @@ const (
 	Ended    = proc.Ended    // it is no more
 	Spinning = proc.Spinning // it has used processor time up to the limit and goes on
 	Stuck    = proc.Stuck    // it neither sleeps nor gets anywhere, such as when it waits for a disk
-	Waiting  = proc.Waiting  // it lets time pass before it goes on: what it will say is not known yet
+	Waiting  = proc.Waiting  // a thread waits for a timer, and what the server will say then is not known yet
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 	nextSleep  = 20 * time.Millisecond // the same, where it has let more pass when it was started before
 )
 
-// firstRest waits until a server that listens sleeps. Threads that let time pass then do nothing else, for nothing was sent yet.
+// firstRest waits until a server that listens sleeps. Threads that wait for a timer then do nothing else, for nothing was sent yet.
 func (s *Server) firstRest(ctx context.Context, limit time.Duration) (State, error) {
 	sleepLimit := firstSleep
 	if s.paced {

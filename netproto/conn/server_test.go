@@ -186,7 +186,7 @@ func TestConversations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rests := func(state State) bool { // now and then a thread of Go's runtime lets time pass, but not for long
+				rests := func(state State) bool { // now and then a thread of Go's runtime waits for a timer, but not for long
 					for tries := 0; state == Waiting && tries < 10; tries++ {
 						if state, err = s.Settle(t.Context(), c, 200*time.Millisecond, 200*time.Millisecond); err != nil {
 							t.Fatal(err)

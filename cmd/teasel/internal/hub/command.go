@@ -33,7 +33,7 @@ func NewCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet URL [pause|resume|stop|budget|findings DIR]",
 		Short: "Look at the machines that fuzz together over a hub, and tell them what to do",
-		Long: `Look at a campaign on a hub: each machine with its last word, its figures and its share of the testcases that were shared. pause, resume
+		Long: `Look at a campaign on a hub: each machine with when it was heard last, its figures and its share of the testcases that were shared. pause, resume
 and stop are for all machines, those that join later included. budget has them stop when they have made --runs executions together, and
 stands until --runs 0. findings writes the fleet's findings to a directory, where 'teasel repro' takes them.`,
 		Example: `  teasel fleet nats://127.0.0.1:4222
