@@ -61,7 +61,7 @@ func startProcess(t *Target, m *memory) (*process, error) {
 	if p.home, err = t.makeHome(); err == nil {
 		p.running, err = proc.Start(proc.Command{
 			Args:  append([]string{t.Binary}, t.arguments(true)...),
-			Env:   slices.Concat(env, p.home.Env(), t.Env),
+			Env:   slices.Concat(env, p.home.Env(), t.Env, overlay.Races(append(os.Environ(), t.Env...))),
 			Dir:   t.Dir,
 			Files: files,
 			On:    p.home.On(),

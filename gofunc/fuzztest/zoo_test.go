@@ -218,8 +218,10 @@ func TestRace(t *testing.T) {
 	dir := unpack(t, "zoo.txtar")
 	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{Race: true}), Dir: dir, Name: "FuzzRace", Race: true}
 	ex := open(t, target)
-	if f := judged(t, ex, []byte("r")); f == nil || f.Rule != "go/race" || f.Subject != "example.com/zoo.Races" {
-		t.Errorf("%+v, want a race in Races", f)
+	for range 2 { // in one process, in which the race detector reports a race once
+		if f := judged(t, ex, []byte("r")); f == nil || f.Rule != "go/race" || f.Subject != "example.com/zoo.Races" {
+			t.Errorf("%+v, want a race in Races", f)
+		}
 	}
 	if f := judged(t, ex, []byte("q")); f != nil {
 		t.Errorf("%+v, want none", f)

@@ -73,6 +73,9 @@ func TestDetectNamesTheLine(t *testing.T) {
 		"test-error":                         {"got 5, want 7", "--- FAIL"},
 		"test-error-after-log":               {"got 5, want 7", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: got 5, want 7\n"},
 		"test-assertion":                     {"Not equal: expected: 1 actual  : 2", "--- FAIL: FuzzA (0.00s)\n    m_test.go:9: the input has 3 bytes\n    m_test.go:17: \n        \tError Trace:"},
+		"test-race":                          {"data race in example.com/m.read, at m.go:5, and in example.com/m.write, at m.go:9", "--- FAIL"},
+		"test-race-other-order":              {"data race in example.com/m.read, at m.go:5, and in example.com/m.write, at m.go:9", ""},
+		"test-race-in-one-function":          {"data race in example.com/m.write, at m.go:9 and m.go:12", ""},
 		"test-below":                         {"got 5, want 7", "--- FAIL"},
 		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
 	} {

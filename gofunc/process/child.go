@@ -115,7 +115,7 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 		c.cmd.Env = os.Environ()
 	}
 	// A file in testdata that does not parse is not to end the process: the parent has read them.
-	c.cmd.Env = slices.Concat(c.cmd.Env, overlay.Collector(c.cmd.Env, t.Memory))
+	c.cmd.Env = slices.Concat(c.cmd.Env, overlay.Collector(c.cmd.Env, t.Memory), overlay.Races(c.cmd.Env))
 	c.cmd.Env = append(c.cmd.Env, link.Environment+"="+string(env), overlay.CorpusEnvironment+"="+filepath.Join(t.Dir, "testdata", "fuzz", "none"))
 	c.cmd.ExtraFiles = files
 	c.stderr = &output{phase: func() uint64 {
