@@ -93,7 +93,10 @@ func (e *executor) inspectProgram(ctx context.Context, path string) (p traits, e
 	}
 	p.address = bytes.Contains(text, []byte("__asan_init"))
 	if bytes.Contains(text, []byte(marker)) && bytes.Contains(text, []byte(dumpSize)) {
-		if p.mapSize, err = mapSize(ctx, path, e.target.User); err != nil {
+		if e.target.Sandbox && e.server == nil { // it is asked when there is a sandbox, and may want as much as is there
+			return p, nil
+		}
+		if p.mapSize, err = e.mapSize(ctx, path); err != nil {
 			return p, err
 		}
 	}
@@ -121,24 +124,32 @@ func (e *executor) inspectServer(ctx context.Context) error {
 // dumpSize is a variable on which programs that AFL++ has built say how large a map they want, before main begins, and end.
 const dumpSize = "AFL_DUMP_MAP_SIZE"
 
-// mapSize runs a program as the server's user. 0: that user may not run it, of which starting it says more.
-func mapSize(ctx context.Context, path, user string) (int, error) {
+// mapSize runs a program as the server's user, where the server is if it is up. 0: that user may not run it, of which starting it says more.
+func (e *executor) mapSize(ctx context.Context, path string) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	credential, err := conn.Credential(user)
+	credential, err := conn.Credential(e.target.User)
 	if err != nil {
 		return 0, err
 	}
 	c := exec.CommandContext(ctx, path)
 	c.SysProcAttr, c.WaitDelay = &syscall.SysProcAttr{Credential: credential}, time.Second
 	c.Env = append(os.Environ(), dumpSize+"=1", "ASAN_OPTIONS=detect_leaks=0")
-	out, err := c.Output()
-	if errors.Is(err, os.ErrPermission) {
+	var out bytes.Buffer
+	c.Stdout = &out
+	if e.server != nil {
+		err = e.server.Start(c)
+	} else {
+		err = c.Start()
+	}
+	if err == nil {
+		_ = c.Wait() // the exit status is never 0
+	} else if errors.Is(err, os.ErrPermission) {
 		return 0, nil
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(out))) // the exit status is never 0
+	n, err := strconv.Atoi(strings.TrimSpace(out.String()))
 	if err != nil || n > mostMap {
-		return 0, fmt.Errorf("asking %s for the size of its map: it says %.100q", path, out)
+		return 0, fmt.Errorf("asking %s for the size of its map: it says %.100q", path, out.String())
 	}
 	return (max(n, leastMap) + 63) &^ 63, nil
 }
