@@ -40,55 +40,63 @@ type Bridge struct {
 	ended   chan struct{} // closed by Close
 	done    chan struct{} // closed when the goroutine is gone
 
-	mu       sync.Mutex
-	outbox   map[string]held
-	finds    map[string]corpus.FindingFile // to be sent, by id
-	kept     map[string]teasel.Entry       // testcases that this machine has, by key
-	known    map[string]corpus.FindingFile // findings that it has, by id
-	tried    map[string]corpus.FindingFile // findings that it could not reproduce, by id
-	seen     map[string]uint64             // how often findings have occurred on this machine, by id
+	mu sync.Mutex
+	holdings
+	outgoing
+	incoming
 	errands  errands
 	unstable unstable
-	here     map[teasel.Feature]struct{} // what this machine reaches
-	inbox    []arrived
-	given    uint64 // sequence number of the last testcase that Pull has returned, or of the last read if it has returned all
-	ran      uint64 // the same, of those that have run
-	read     uint64 // sequence number of the last message that was read
 	notes    []string
-	stats    teasel.Stats
-	cause    string // why the campaign has ended
-	sent     int
-	taken    int
 	machines []Machine
 	looked   time.Time // when machines were read
 	heard    time.Time // when the hub has answered last
 
-	// Of the goroutine alone.
-	acks      *acknowledged
-	fleet     map[teasel.Feature]struct{} // what the testcases on the hub reach, as far as they are of this build
-	findAt    uint64                      // sequence number of the last finding that was read
-	streams   Streams                     // as they were when they were looked at last
-	joined    bool                        // what the cover names was read
-	covered   uint64                      // sequence number through which the cover stands for the stream, as far as this machine knows
-	coverSize int                         // testcases that it names
-	coverless bool                        // this machine cannot store one
-	trouble   ProblemKind                 // that was noted last; ProblemInvalid: all is well
-	told      map[string]bool             // notes that are given once
-	builds    map[string]bool             // others that were named
-	met       bool
-	state     State
-	beaten    time.Time
-	before    teasel.Stats // at that time
+	carrier // of the goroutine alone
+}
+
+// holdings is what this machine has. The lock of the [Bridge] is held.
+type holdings struct {
+	kept  map[string]teasel.Entry       // testcases, by key
+	known map[string]corpus.FindingFile // findings, by id
+	tried map[string]corpus.FindingFile // findings that it could not reproduce, by id
+	seen  map[string]uint64             // how often findings have occurred, by id
+	here  map[teasel.Feature]struct{}   // what its testcases reach
+	stats teasel.Stats
+	cause string // why the campaign has ended
+}
+
+// outgoing is what there is to send. The lock of the [Bridge] is held.
+type outgoing struct {
+	outbox map[string]held
+	finds  map[string]corpus.FindingFile // by id
+	sent   int                           // testcases
+}
+
+// carrier is what the goroutine that talks to the hub knows, and nobody else.
+type carrier struct {
+	acks    *acknowledged
+	fleet   map[teasel.Feature]struct{} // what the testcases on the hub reach, as far as they are of this build
+	findAt  uint64                      // sequence number of the last finding that was read
+	streams Streams                     // as they were when they were looked at last
+
+	joined    bool   // what the cover names was read
+	covered   uint64 // sequence number through which the cover stands for the stream, as far as this machine knows
+	coverSize int    // testcases that it names
+	coverless bool   // this machine cannot store one
+
+	trouble ProblemKind     // that was noted last; ProblemInvalid: all is well
+	told    map[string]bool // notes that are given once
+	builds  map[string]bool // others that were named
+
+	met    bool // the hub was checked since it was last out of reach
+	state  State
+	beaten time.Time    // when the figures were sent
+	before teasel.Stats // at that time
 }
 
 type held struct {
 	entry teasel.Entry
 	since time.Time
-}
-
-type arrived struct {
-	data     []byte
-	sequence uint64
 }
 
 var (
@@ -123,10 +131,12 @@ func NewBridge(l *Link, o Options) (*Bridge, error) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
 	b := &Bridge{link: l, options: o, about: AboutOf(&o.Meta, o.Build), name: name, random: rand.New(rand.NewPCG(h.Sum64(), 0)),
-		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}), acks: acks, sent: acks.sent, state: Running,
-		outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, known: map[string]corpus.FindingFile{}, tried: map[string]corpus.FindingFile{},
-		kept: map[string]teasel.Entry{}, here: map[teasel.Feature]struct{}{}, fleet: map[teasel.Feature]struct{}{}, seen: map[string]uint64{},
-		told: map[string]bool{}, builds: map[string]bool{}, unstable: unstable{onHub: map[teasel.Feature]bool{}}, errands: newErrands()}
+		found: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{}),
+		holdings: holdings{kept: map[string]teasel.Entry{}, known: map[string]corpus.FindingFile{}, tried: map[string]corpus.FindingFile{},
+			seen: map[string]uint64{}, here: map[teasel.Feature]struct{}{}},
+		outgoing: outgoing{outbox: map[string]held{}, finds: map[string]corpus.FindingFile{}, sent: acks.sent},
+		carrier:  carrier{acks: acks, fleet: map[teasel.Feature]struct{}{}, told: map[string]bool{}, builds: map[string]bool{}, state: Running},
+		unstable: unstable{onHub: map[teasel.Feature]bool{}}, errands: newErrands()}
 	if s := o.Existing; s != nil {
 		for _, e := range s.Entries {
 			if e.Runs > 0 {

@@ -6,6 +6,21 @@ import (
 	"github.com/teaselfuzz/teasel"
 )
 
+// incoming is what has come of other machines. The lock of the [Bridge] is held.
+type incoming struct {
+	inbox []arrived
+	given uint64 // sequence number of the last testcase that Pull has returned, or of the last read if it has returned all
+	ran   uint64 // the same, of those that have run
+	read  uint64 // sequence number of the last message that was read
+	taken int    // testcases that have run
+}
+
+// arrived is a testcase of another machine.
+type arrived struct {
+	data     []byte
+	sequence uint64
+}
+
 // Pull implements [teasel.Source]. That it is called says that the workers have run what it has returned before.
 func (b *Bridge) Pull(context.Context) (s teasel.Supply, err error) {
 	b.mu.Lock()
