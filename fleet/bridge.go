@@ -294,38 +294,6 @@ func (b *Bridge) round(ctx context.Context, last bool) {
 	b.note(trouble)
 }
 
-// say hands a note to the user, once if it is given a name.
-func (b *Bridge) say(once, format string, args ...any) {
-	if once != "" && b.told[once] {
-		return
-	}
-	b.told[once] = true
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.notes = append(b.notes, fmt.Sprintf(format, args...))
-}
-
-// note tells the user of a problem when it begins, and when it is over.
-func (b *Bridge) note(err error) {
-	if err == nil {
-		if b.trouble != ProblemInvalid {
-			b.say("", "fleet: the hub at %s takes what is sent again", b.link.config.URL)
-		}
-		b.trouble = ProblemInvalid
-		return
-	}
-	p := explain(b.link.config.URL, err)
-	if p.Kind == b.trouble {
-		return
-	}
-	b.trouble = p.Kind
-	text := p.Text
-	if p.Hint != "" {
-		text += " (" + p.Hint + ")"
-	}
-	b.say("", "fleet: %s; this machine goes on alone, and loses nothing", text)
-}
-
 // check looks whether the streams are those that the list of what was sent is about.
 func (b *Bridge) check(ctx context.Context) error {
 	s, err := b.link.Streams(ctx)
@@ -366,18 +334,6 @@ func (b *Bridge) check(ctx context.Context) error {
 		b.otherBuild(theirs.build(), "who began the campaign")
 	}
 	return err
-}
-
-func (b *Bridge) otherBuild(build, who string) {
-	ours := b.about.build()
-	if build == ours || b.builds[build] || len(b.builds) >= buildsNamed {
-		return
-	}
-	b.builds[build] = true
-	b.say("", "fleet: %s fuzzes another build of the target, or with another teasel (%.80q, and ours is %.80q): its testcases are run as inputs, and what they reach is found out here", who, build, ours)
-	if len(b.builds) == buildsNamed {
-		b.say("", "fleet: there may be more builds; they are not named")
-	}
 }
 
 // obey does what the fleet is to do.
