@@ -1,8 +1,6 @@
 package fleet
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // say hands a note to the user, once if it is given a name.
 func (b *Bridge) say(once, format string, args ...any) {
@@ -36,6 +34,7 @@ func (b *Bridge) note(err error) {
 	b.say("", "fleet: %s; this machine goes on alone, and loses nothing", text)
 }
 
+// otherBuild tells the user that a machine has another build of the target, the first few times.
 func (b *Bridge) otherBuild(build, who string) {
 	ours := b.about.build()
 	if build == ours || b.builds[build] || len(b.builds) >= buildsNamed {
