@@ -27,6 +27,9 @@ func rightCases() []rightCase {
 		{"a response that is refused, and a notification behind it", `{"tools":{}}`, "", "", RuleNotificationReply,
 			`> {"jsonrpc":"2.0","id":"a","result":{}}` + "\n" + `> {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}` + "\n" +
 				`< {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request"}}` + "\n"},
+		{"what is no message, between responses", `{"tools":{}}`, "", "", RuleResponseReply,
+			`> {"jsonrpc":"2.0","id":0,"result":{}}` + "\n" + `> {"jsonrpc":"2.0","id":0}` + "\n" +
+				`< {"jsonrpc":"2.0","id":0,"error":{"code":-32600,"message":"Invalid Request: no method"}}` + "\n" + `> {"jsonrpc":"2.0","id":0,"result":{}}` + "\n"},
 		{"a tool that may wait for somebody else", `{"tools":{}}`, mcptest.TextTool("lookup", "Looks a company up in the public register.", "", "q"), "", RuleHang,
 			mcptest.CallOf("2", "lookup", `{"q":"a"}`) + "! hung\n"},
 		{"a server of one thread that waits for somebody else", `{"tools":{}}`, mcptest.TextTool("lookup", "Looks a company up in the public register.", "", "q"), "", RuleDeaf,

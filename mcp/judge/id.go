@@ -232,9 +232,10 @@ func (j *judge) isUnique(s *script.Sent) bool {
 	})
 }
 
-// asked reports whether a request of ours carries the id.
+// asked reports whether a line of ours carries the id that may have an answer: a request, or what is neither that nor a response.
 func (j *judge) asked(id *mutate.JSON) bool {
 	return slices.ContainsFunc(j.t.Sent, func(s script.Sent) bool {
-		return s.Message.Class == jsonrpc.ClassRequest && id.Equal(s.Message.Root.Get("id"))
+		m := &s.Message
+		return m.Root != nil && (m.Class != jsonrpc.ClassResponse || malformed(m) != "") && id.Equal(m.Root.Get("id"))
 	})
 }

@@ -2,8 +2,10 @@ package run
 
 import (
 	"testing"
+	"time"
 
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/judge"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
 )
@@ -83,5 +85,15 @@ func TestAnswerAfterMuch(t *testing.T) {
 	}
 	if i := k.t.Sent[0].Answer; i != len(k.t.Received)-1 || k.t.Received[i].Message.Result == nil || k.open != 0 {
 		t.Errorf("it is answered by line %d of %d", i, len(k.t.Received))
+	}
+}
+
+// Of lines that are repeated very often only the first are kept. Answers to the others are no second ones to these.
+func TestRepeatedBeyondWhatIsKept(t *testing.T) {
+	e := open(t, &Target{Command: server.Command{Args: []string{"python3", "-c", optionalServer}, StartTimeout: time.Minute, Timeout: 10 * time.Second}})
+	in := lineScript(ping, `{"jsonrpc":"2.0","id":"a","method":"ping"}`)
+	in.Steps[0].Times, in.Steps[1].Times = maxKept, 8
+	if _, obs := execute(t, e, in); len(told(&obs, judge.RuleDuplicateReply)) > 0 {
+		t.Error("a request that was sent eight times was answered twice")
 	}
 }

@@ -108,6 +108,8 @@ func (k *talk) note(i int, p *planned, raw []byte, unresolved bool) {
 		if regular {
 			k.open++
 			s.flights[id] = &flight{talk: k, sent: -1, id: id, awaited: true}
+		} else { // more than one answer may come to those that are kept
+			k.t.Sent[len(k.t.Sent)-1].Again = true
 		}
 		return
 	}

@@ -30,7 +30,7 @@ type Sent struct {
 
 	Place  int64  // among all lines to the server
 	Logged int    // bytes of Transcript.Stderr that stood there before; 0: none, or nobody knows
-	Again  bool   // its id is one that an earlier request had which has no answer: what comes may be that
+	Again  bool   // its id is one that an earlier request had which has no answer, or one that is left out here: what comes may be that
 	Token  string // its progress token, as the server keeps it; "": it keeps none
 	Taken  bool   // another request may be using it
 }
