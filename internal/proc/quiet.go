@@ -197,7 +197,12 @@ func (w *wait) pause(ctx context.Context) (Activity, error) {
 	if w.began.IsZero() {
 		w.began, w.before = time.Now(), w.q.Used()
 	}
-	used := w.q.Used() - w.before // each time, for a process that ends before the next is counted as it is now
+	if w.q.Used()-w.before >= w.limit { // asked each time: a process that ends before the next is counted as it is now
+		if ctx.Err() != nil {
+			return ActivityInvalid, ctx.Err()
+		}
+		return Spinning, nil
+	}
 	moment := unix.Timespec{Nsec: int64(min(time.Duration(w.pauses)*time.Microsecond, time.Millisecond))}
 	_, _ = unix.Ppoll(nil, &moment, nil)
 	if w.pauses%64 != 0 {
@@ -206,8 +211,6 @@ func (w *wait) pause(ctx context.Context) (Activity, error) {
 	switch {
 	case ctx.Err() != nil:
 		return ActivityInvalid, ctx.Err()
-	case used >= w.limit:
-		return Spinning, nil
 	case time.Since(w.began) >= starved*max(w.limit, w.sleepLimit):
 		return Stuck, nil
 	}
