@@ -219,6 +219,9 @@ func findTests(ctx context.Context, o *options, stderr io.Writer) (*testRun, err
 	if len(found) > 0 {
 		return s, nil
 	}
+	if file, constraint, err := packages.Excluded(ctx, b.Toolchain, dir, o.Packages); err == nil && file != "" && o.Tags == "" {
+		return nil, exit.Usage("with the tags that it names: teasel go --tags TAG,...", "%s is left out by its line //go:build %s, and there is no other fuzz test in these packages", file, constraint)
+	}
 	if len(bad) > 0 {
 		return nil, &exit.Error{Status: exit.StatusTarget, Err: errors.New("none of these packages can be read"), Hint: "what the go command said of each is above; are their names right? " + forAll(ctx, b, dir)}
 	}
