@@ -12,6 +12,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/clang"
+	"github.com/teaselfuzz/teasel/internal/noun"
 	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 	"github.com/teaselfuzz/teasel/internal/triage"
@@ -242,7 +243,7 @@ func (c *Crash) sentence(r *triage.Report) string {
 		b.WriteString("; it was in a process that the program has forked")
 	}
 	if c.Before > 0 {
-		fmt.Fprintf(&b, "; the process has run %d other inputs before, which this needs", c.Before)
+		fmt.Fprintf(&b, "; the process has run %s before, which this needs", noun.Count(c.Before, "other input", ""))
 	}
 	if last := triage.LastLine(c.Report); last != "" && c.unexplained() {
 		fmt.Fprintf(&b, "; the last line on standard error was %q", last)

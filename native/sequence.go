@@ -51,6 +51,9 @@ func sequence(in []byte) (ins [][]byte) {
 	return ins
 }
 
+// Several reports whether an input stands for several, one after another in one process. By hand a harness runs them so, and no other program.
+func Several(in []byte) bool { return len(sequence(in)) > 1 }
+
 // mutator is a [mutate.Bytes] that knows inputs which stand for several.
 type mutator struct{ *mutate.Bytes }
 

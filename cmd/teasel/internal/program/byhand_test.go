@@ -16,3 +16,17 @@ func TestMemoryByHand(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveralByHand: inputs that run one after another are run so by a harness, and by hand by no other program, as one with __AFL_LOOP.
+func TestSeveralByHand(t *testing.T) {
+	f := &teasel.Finding{Rule: "native/double-free", Input: []byte("teasel: inputs of one process\n4\nOPEN4\nSHUT")}
+	for target, want := range map[string]string{`{"command":["./h"],"harness":true}`: "./h in", `{"command":["./loop"]}`: ""} {
+		if got := byHand([]byte(target), f, "in"); got != want {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
+	}
+	f.Input = []byte("SHUT")
+	if got := byHand([]byte(`{"command":["./loop"]}`), f, "in"); got != "./loop < in" {
+		t.Errorf("one input: %q", got)
+	}
+}

@@ -73,10 +73,10 @@ func newReplayer(ctx context.Context, raw json.RawMessage, stderr io.Writer) (ca
 
 func detectors() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(native.Detect)} }
 
-// byHand returns the command that runs a program on a file.
+// byHand returns the command that runs a program on a file, "" if only teasel can run what is in it.
 func byHand(raw json.RawMessage, f *teasel.Finding, input string) string {
 	var t Target
-	if campaign.ReadTarget(raw, &t) != nil || len(t.Command) == 0 {
+	if campaign.ReadTarget(raw, &t) != nil || len(t.Command) == 0 || !t.Harness && native.Several(f.Input) {
 		return ""
 	}
 	if t.Dir != "" { // the command runs there, and paths are relative to here
