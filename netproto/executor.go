@@ -314,25 +314,6 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 	return nil
 }
 
-// anyNews reports whether a dialogue has reached anything that is not known from one as simple.
-func (e *executor) anyNews(complexity float64) bool {
-	for _, f := range e.responses.all {
-		if e.known.news(f, complexity) {
-			return true
-		}
-	}
-	return e.coverage != nil && e.coverage.news(complexity)
-}
-
-// reached appends everything that a dialogue has reached.
-func (e *executor) reached(dst []teasel.Feature) []teasel.Feature {
-	dst = append(dst, e.responses.all...)
-	if e.coverage != nil {
-		dst = e.coverage.all(dst)
-	}
-	return dst
-}
-
 // messageWork is what a message counts for beside the edges that it hits: teasel and the kernel have about as much to do for each as a server
 // for so many edges.
 const messageWork = 1 << 10
@@ -351,9 +332,6 @@ func (e *executor) trace(o *teasel.Observation) {
 	o.Trace = max(hash, 1)
 }
 
-// mostUnreproduced is how often something that does not recur may seem to be news.
-const mostUnreproduced = 8
-
 // holdAgain holds a dialogue once more that went well. A fault is that of the dialogue.
 func (e *executor) holdAgain(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
 	if e.down {
@@ -371,41 +349,4 @@ func (e *executor) holdAgain(ctx context.Context, in *dialogue.Dialogue, o *teas
 		e.inRepetition(o, &again, 1)
 	}
 	return nil
-}
-
-// confirm holds a dialogue that seems to have reached something new once more. What does not recur came of what earlier
-// dialogues had left behind, or of chance, and may still be news another time, but not for ever.
-func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, complexity float64) error {
-	first := e.onlyNews(e.reached(nil), complexity)
-	if err := e.holdAgain(ctx, in, o); err != nil || o.Evidence != nil {
-		return err
-	}
-	recurring := map[teasel.Feature]bool{}
-	for _, f := range e.reached(nil) {
-		recurring[f] = true
-	}
-	for _, f := range first {
-		if recurring[f] {
-			o.Features = append(o.Features, f)
-		} else if e.known.unreproduced[f]++; e.known.unreproduced[f] <= mostUnreproduced {
-			continue
-		}
-		e.Learn([]teasel.Feature{f}, complexity)
-	}
-	return nil
-}
-
-// onlyNews keeps of features those that are not known from a dialogue as simple.
-func (e *executor) onlyNews(fs []teasel.Feature, complexity float64) (kept []teasel.Feature) {
-	for _, f := range fs {
-		if f >= edgeFeatures && !f.IsState() {
-			if len(e.coverage.novelty.New([]uint32{uint32(f - edgeFeatures)}, int(complexity))) == 0 {
-				continue
-			}
-		} else if !e.known.news(f, complexity) {
-			continue
-		}
-		kept = append(kept, f)
-	}
-	return kept
 }
