@@ -28,6 +28,7 @@ type Weighted struct {
 	at         map[int]int     // place in rated, by id
 	free       []int           // places of removed ones
 	next       int             // place to weigh anew next
+	pending    []int           // ids of those that were never picked, in the order in which they came
 	hits       map[uint64]int  // testcases that reach a feature
 	work       float64         // sums over all testcases: of work,
 	logWork    float64         // of its logarithm,
@@ -63,6 +64,9 @@ func (s *Weighted) Add(t Testcase) {
 	}
 	s.at[t.ID] = i
 	s.rated[i] = rated{Testcase: t}
+	if t.Picked == 0 {
+		s.pending = append(s.pending, t.ID)
+	}
 	s.count(&s.rated[i], 1)
 	for f := range packed.All[uint64](t.Features) {
 		s.hits[f]++
@@ -143,12 +147,16 @@ func damping(has, much float64) float64 {
 
 func within(x, low, high float64) float64 { return min(max(x, low), high) }
 
-// Next draws a testcase and counts a pick. Its energy is little at first, so that every new testcase has its turn soon, and up to four
-// times as much the more often it was picked, since the mutants that are easily found have been found. False: there is none.
+// Next draws a testcase and counts a pick. Those that alone reach something and were never picked come first, the oldest before the others,
+// as in AFL. The energy is little at first, so that every new testcase has its turn soon, and up to four times as much the more often it was
+// picked, since the mutants that are easily found have been found. False: there is none.
 func (s *Weighted) Next(r *rand.Rand) (id int, energy float64, ok bool) {
 	i, ok := s.weights.Draw(r)
 	if !ok {
 		return 0, 0, false
+	}
+	if first, ok := s.firstPending(); ok {
+		i = first
 	}
 	t := &s.rated[i]
 	energy = within(float64(t.Picked)/2, 1, 4)
@@ -157,4 +165,16 @@ func (s *Weighted) Next(r *rand.Rand) (id int, energy float64, ok bool) {
 	t.Picked++
 	s.weights.Set(i, s.weigh(t))
 	return t.ID, energy, true
+}
+
+// firstPending returns the place of the oldest testcase that was never picked and alone reaches something.
+func (s *Weighted) firstPending() (i int, ok bool) {
+	for len(s.pending) > 0 {
+		i, ok = s.at[s.pending[0]]
+		s.pending = s.pending[1:]
+		if ok && s.rated[i].Picked == 0 && s.rated[i].favoured {
+			return i, true
+		}
+	}
+	return 0, false
 }

@@ -34,3 +34,24 @@ func TestWeighted(t *testing.T) {
 		t.Errorf("drawn %v", drawn)
 	}
 }
+
+// What alone reaches something has its first turn before all else, in the order in which it came.
+func TestPending(t *testing.T) {
+	s, r := New(), rand.New(rand.NewPCG(1, 2))
+	for id := range 20 {
+		features, picked := []uint64{1}, uint64(0)
+		if id%2 == 0 {
+			features = append(features, uint64(10+id))
+		}
+		if id == 6 {
+			picked = 1
+		}
+		s.Add(Testcase{ID: id, Complexity: 10, Features: packed.Pack(features), Picked: picked})
+	}
+	s.Remove(4)
+	for _, want := range []int{0, 2, 8, 10, 12, 14, 16, 18} {
+		if id, _, ok := s.Next(r); id != want || !ok {
+			t.Fatalf("%d comes first, want %d", id, want)
+		}
+	}
+}
