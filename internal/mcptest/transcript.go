@@ -96,6 +96,9 @@ func (b *transcriptBuilder) line(line string) {
 		b.response(strings.Fields(rest))
 	case "noise":
 		b.tr.AddNoise([]byte(unquoteTest(rest)))
+	case "asked": // a step for what the server does not ask
+		method, text, _ := strings.Cut(rest, " = ")
+		t.Script.Steps = append(t.Script.Steps, script.Step{Asked: method, Line: []byte(text)})
 	case "fresh":
 		t.Script.Start = script.Fresh
 	case "check":

@@ -101,6 +101,8 @@ func (j *Case) Compare() {
 		j.refusedBare()
 	case Used:
 		j.used()
+	case Transports:
+		j.transports()
 	case InFlight:
 		j.mixedAnswers()
 	case SideBySide:

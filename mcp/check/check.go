@@ -101,6 +101,9 @@ const (
 	// Fresh. The same requests in one version of the protocol twice, and in others; each part begins with initialize or server/discover.
 	Versions = "versions"
 
+	// A step that is never sent and has the answer of the same server over another transport, and the request twice.
+	Transports = "transports"
+
 	// Fresh. The last step closes standard input: after a request, in the middle of a line, or before anything was said.
 	EOF = "eof"
 
@@ -162,7 +165,7 @@ func MeasuresTime(label string) bool { return label == GrowthTime || label == Sh
 // Comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.
 var Comparing = []string{
-	BareClient, EarlierRequests, IDs, InFlight, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, SideBySide, UnknownName, Used, VariantKey, Versions,
+	BareClient, EarlierRequests, IDs, InFlight, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, SideBySide, Transports, UnknownName, Used, VariantKey, Versions,
 }
 
 // IsComparing reports whether a check compares one answer with another.

@@ -25,6 +25,7 @@ const (
 	RuleUsed             = "mcp/refused-for-good"
 	RuleLostWrite        = "mcp/lost-write"
 	RuleVersions         = "mcp/version-differs"
+	RuleTransports       = "mcp/transport-differs"
 	RuleEarlierRequests  = "mcp/earlier-requests"
 )
 

@@ -64,7 +64,9 @@ type HTTP struct {
 	habit   habit
 	numbers int64 // of exchanges that were given out
 	total   int64
-	ended   error // why nothing more comes; nil: something may
+	ended   error    // why nothing more comes; nil: something may
+	ending  bool     // it is about to be closed
+	others  []string // sessions that began while it was
 }
 
 // agreed is what the head of each request says of the session.
@@ -268,9 +270,7 @@ func (c *HTTP) take(e event, frames []Frame) []Frame {
 		c.returned++
 	}
 	c.total += int64(len(f.Body))
-	if c.session == "" {
-		c.session = f.Header.Get("Mcp-Session-Id")
-	}
+	c.noteSession(&f)
 	if f.Last {
 		c.over(f.Exchange)
 	}
@@ -301,28 +301,54 @@ func (c *HTTP) Unread() bool {
 	return false
 }
 
-// CloseSend ends the session, if the server has given it an id, and waits for that and for what nobody waits for, but not for long.
+// noteSession notes the session that a response gives, and when the connection is about to end those that others give: nobody else will end them.
+func (c *HTTP) noteSession(f *Frame) {
+	id := f.Header.Get("Mcp-Session-Id")
+	switch r := c.busy[f.Exchange]; {
+	case id == "" || id == c.session:
+	case c.session == "":
+		c.session = id
+	case c.ending && f.Last && r != nil && !bytes.Contains(r.bytes, []byte(id)): // else the request has named it
+		c.others = append(c.others, id)
+	}
+}
+
+// CloseSend ends the session, if the server has given it an id, and waits for that and for what nobody waits for, but not for long. What is on
+// its way may begin a session, so that it waits for that first.
 func (c *HTTP) CloseSend() error {
-	if c.session == "" || c.ended != nil || c.cfg.Events {
+	if c.ended != nil || c.cfg.Events {
 		return nil
 	}
-	ctx, until := context.Background(), time.Now().Add(endTime)
-	exchange := c.Send(Message{Head: "DELETE", Apart: true})
-	if err := c.Flush(ctx, endTime); err != nil {
-		return nil // the server is gone, and the session with it
+	c.ending = true
+	c.awaitWhile(func() bool { return len(c.busy) > c.unawaited })
+	var ends []int64
+	if c.session != "" {
+		ends = append(ends, c.Send(Message{Head: "DELETE", Apart: true}))
 	}
-	for c.busy[exchange] != nil || len(c.abandoned)+c.begun > 0 {
+	for _, id := range c.others {
+		ends = append(ends, c.Send(Message{Head: "DELETE\nMcp-Session-Id: " + id, Apart: true}))
+	}
+	c.awaitWhile(func() bool {
+		return len(c.abandoned)+c.begun > 0 || slices.ContainsFunc(ends, func(x int64) bool { return c.busy[x] != nil })
+	})
+	return nil
+}
+
+// awaitWhile receives while exchanges are not over that are waited for, but not for long after one was.
+func (c *HTTP) awaitWhile(any func() bool) {
+	ctx, until := context.Background(), time.Now().Add(endTime)
+	if c.Flush(ctx, endTime) != nil {
+		return // the server is gone, and its sessions with it
+	}
+	for any() && time.Now().Before(until) {
 		frames, err := c.Recv(ctx, until, nil)
 		switch {
 		case err != nil:
-			return nil
+			return
 		case slices.ContainsFunc(frames, func(f Frame) bool { return f.Last }):
 			until = time.Now().Add(endTime)
-		case !time.Now().Before(until):
-			return nil
 		}
 	}
-	return nil
 }
 
 func (c *HTTP) Received() int64 { return c.total }

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -261,6 +262,36 @@ func TestHTTPBye(t *testing.T) {
 	c.CloseSend()
 	if want := []string{"POST ", "DELETE s1"}; !slices.Equal(heard, want) {
 		t.Errorf("%q, want %q", heard, want)
+	}
+}
+
+// Sessions that a server begins while the connection ends are ended too: that of the connection itself, and another one.
+func TestHTTPLateSessions(t *testing.T) {
+	var mu sync.Mutex
+	begun, ended := 0, map[string]int{}
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if id := r.Header.Get("Mcp-Session-Id"); r.Method == "DELETE" {
+			ended[id]++
+			return
+		}
+		begun++
+		w.Header().Set("Mcp-Session-Id", fmt.Sprint("session ", begun))
+	}, conn.HTTPConfig{})
+	mu.Lock()
+	for range 3 {
+		c.Send(conn.Message{Body: []byte("initialize"), Head: "Mcp-Session-Id:"})
+	}
+	if err := c.Flush(t.Context(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	mu.Unlock() // the responses are on their way
+	c.CloseSend()
+	mu.Lock()
+	defer mu.Unlock()
+	if len(ended) != 3 || ended["session 1"] != 1 || ended["session 2"] != 1 || ended["session 3"] != 1 {
+		t.Errorf("%d sessions were begun, and ended: %v", begun, ended)
 	}
 }
 

@@ -167,6 +167,10 @@ var sessionRules = []teasel.Rule{
 		Help: "A list, a resource, a prompt or a call that only reads has other contents in one version of the protocol, or is refused there, although the server agreed to both versions and answers the same twice in one of them. What the versions themselves say differently is not compared.\n\n" +
 			"Clients of one version miss tools, or get other data, and nobody tests with all of them.\n\n" +
 			"Have one implementation behind all versions, and translate at the border."},
+	{ID: check.RuleTransports, Severity: teasel.Medium, Title: "Transport changes what is answered",
+		Help: "A list, a resource, a prompt or a call that only reads has other contents over one transport of the server than over another, or is refused there, although each answers the same twice.\n\n" +
+			"Clients that are connected in another way miss tools, or get other data, and nobody tests with all of them.\n\n" +
+			"Have one implementation behind all transports, with the same configuration."},
 	{ID: check.RuleNotRepeatable, Severity: teasel.Low, Title: "Repeated call ends differently",
 		Help:   "A call that the server marks as idempotent or read-only succeeded once and failed once with the same arguments and nothing between.\n\nClients repeat such calls without asking.\n\nCorrect the annotation or the tool.",
 		Source: toolsSource + "#tool"},

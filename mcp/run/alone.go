@@ -101,7 +101,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 		f, err := e.flush(ctx, s)
 		switch {
 		case f != waitDone || err != nil:
-		case !patient && !e.target.Exact && e.isSlow(k):
+		case !patient && !e.target.Exact && !k.meter.Files && e.isSlow(k): // what is counted must not be others' doing
 			f = waitIdle
 		default:
 			f, err = e.listen(ctx, s, k, patient, due)

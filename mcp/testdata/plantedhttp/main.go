@@ -38,6 +38,7 @@ type server struct {
 	streams    map[chan string]string // their sessions
 	held       []any                  // for sessions
 	bare       bool                   // the last client has no capabilities
+	overStdio  bool
 	requests   int
 	waiting    chan string // of a call that gives its text away; nil: there is none
 }
@@ -62,6 +63,7 @@ func main() {
 	flag.BoolVar(&s.stateless, "stateless", false, "speak 2026-07-28, which has no handshake and no sessions")
 	flag.BoolVar(&s.mortal, "mortal", false, "end where a text has an unusual character")
 	failing := newFailing()
+	over := flag.Bool("stdio", false, "speak over standard input and output")
 	closes := flag.Bool("closes", false, "close each connection after an answer, without saying so in that")
 	flag.StringVar(&s.bug, "bug", "", "have only this bug: "+strings.Join(bugs, ", "))
 	flag.Parse()
@@ -69,6 +71,11 @@ func main() {
 		log.Fatal("no such bug: ", s.bug)
 	}
 	s.clean = s.clean || s.bug != ""
+	if *over {
+		s.overStdio = true
+		s.serveLines(os.Stdin, os.Stdout)
+		return
+	}
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
 	if err != nil {
 		log.Fatal(err)
@@ -306,6 +313,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request, m *message) {
 	s.mu.Lock()
 	fewer := s.has("last-client") && s.bare || !s.clean && r.Header.Get("MCP-Protocol-Version") == "2025-06-18" // bug: clients of this version have one tool less
 	s.mu.Unlock()
+	fewer = fewer || s.has("fewer-over-stdio") && s.overStdio
 	if fewer {
 		list["tools"] = tools[1:]
 	}

@@ -32,6 +32,7 @@ var bugs = []string{
 
 	"declines-some",      // every third request is answered with 401
 	"progress-elsewhere", // progress comes on the stream of another session
+	"fewer-over-stdio",   // over standard input and output there is one tool less
 	"third-stream",       // the third stream that is open ends the server
 	"swapped-answers",    // of two calls in flight each gets the text of the other
 	"slower",             // each call takes longer than the one before

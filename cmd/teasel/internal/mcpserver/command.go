@@ -40,6 +40,7 @@ type options struct {
 
 	FailOnSDK teasel.Severity `json:"fail_on_sdk,omitempty"`
 	Rate      int             `json:"rate,omitempty"`
+	Compare   string          `json:"compare,omitempty"`
 }
 
 // NewCommand returns the verb mcp.
@@ -62,6 +63,7 @@ which those are, and why.`,
   teasel mcp --dry-run -- python3 server.py
   teasel mcp --url http://127.0.0.1:8080/mcp --header 'Authorization: Bearer ${TOKEN}'
   teasel mcp --url 'http://127.0.0.1:{port}/mcp' --env 'PORT={port}' -- node server.js
+  teasel mcp --url 'http://127.0.0.1:{port}/mcp' --compare './server --stdio' -- ./server --http '{port}'
   teasel mcp --profile ci --format sarif -- ./server > teasel.sarif`,
 		RunE: campaign.RunE("mcp", o),
 	}
@@ -82,6 +84,7 @@ which those are, and why.`,
 	f.StringArrayVar(&o.Mutations, "mutation", nil, "mutation to use, by name; may be given several times (default: all that the profile has)")
 	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 64")
 	f.IntVar(&o.Rate, "rate", 0, "most requests a second, of all workers together; 0: no limit")
+	f.StringVar(&o.Compare, "compare", "", "the same server over another transport, whose answers are compared: its command over standard input and output, words separated by spaces, or its URL")
 	f.DurationVar(&o.StartTimeout, "start-timeout", 0, "time for the server to start and answer initialize; 0: 30s")
 	o.FailOnSDK = teasel.High
 	f.Var(flags.Severity(&o.FailOnSDK), "fail-on-sdk", "the same for what the SDK does that the server is built on, and no tool of it")
@@ -108,6 +111,9 @@ func (o *options) check() error {
 		return exit.Usage("the versions: "+strings.Join(all, ", "), "--protocol-version %s: there is no such version", o.Protocol)
 	}
 	if err := o.httpOptions.check(o.Command, o.Env); err != nil {
+		return err
+	}
+	if err := o.checkCompare(); err != nil {
 		return err
 	}
 	others := len(o.Mutations) == 0

@@ -97,6 +97,11 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
+	if !o.DryRun {
+		if err := p.compare(ctx, o, target, dictionary); err != nil {
+			return nil, exit.InterruptedOr(ctx, err)
+		}
+	}
 	p.Sandbox = campaign.SandboxOf(&o.Isolation, scratch, target.Command.Args, o.Dir)
 	p.Campaign = mcp.Campaign(target, mutator, judge.DetectorConfig{Slow: o.Slow, Spread: spread})
 	p.DryRun, p.Close, p.Gone = p.dryRun, p.close, goneFinding
