@@ -18,7 +18,7 @@ type Quitter struct {
 }
 
 // stackTime is how long a program may take to print its stacks, after which it is killed. Those of ten thousand goroutines, twenty calls
-// deep, took 4.1 to 6.5 s on two cores that 25 programs wanted. The one that runs is printed first.
+// deep, took 4.1 to 6.5 s on two cores that 25 programs wanted. The runtime prints the one that runs first.
 const stackTime = 5 * time.Second
 
 // Quit asks the program to print its stacks and to end. Further calls kill it once it has had five seconds for that. It reports whether
