@@ -83,7 +83,7 @@ func TestAFL(t *testing.T) {
 			}
 			c := campaign(bin, 1)
 			c.Target, c.Seeds, c.StopAfter = target, [][]byte{[]byte("bae"), []byte("num"), []byte("oxx")}, 2 // one step away, since a fork takes a millisecond
-			c.Runs, c.Duration = 400_000, 15*time.Minute // enough even with bad luck, and on a busy machine
+			c.Runs, c.Duration = 400_000, 15*time.Minute                                                      // enough even with bad luck, and on a busy machine
 			c.MinimizeRuns = 500
 			want := map[string]string{"ba": "native/abort", "nu": "native/null-dereference"} // by the first two of three bytes
 			if slices.Contains(w.flags, "-fsanitize=address") {
