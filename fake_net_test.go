@@ -205,6 +205,9 @@ func (dialogueMutator) Keep(d dialogue, parts []int) dialogue { return keep(d, p
 
 func TestNetFake(t *testing.T) {
 	for _, workers := range []int{1, 2} {
+		if workers == 1 && testing.Short() {
+			continue
+		}
 		c := &teasel.Campaign[dialogue]{Target: netTarget{}, Mutator: dialogueMutator{}, Codec: jsonCodec[dialogue]{},
 			NewScheduler: policy.NewStateScheduler, Notes: positions{}, Calibrate: 3, Workers: workers,
 			NewPool: func() teasel.Pool { return policy.Compose(teasel.NewPool(), policy.NewDiverse(8)) },

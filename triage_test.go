@@ -77,7 +77,11 @@ func (e *randomCrashBatches) ExecBatch(ctx context.Context, ins [][]byte, obs []
 func TestNoFindingIsLost(t *testing.T) {
 	leaks(t)
 	gone := errors.New("the disk is full")
-	for n := range uint64(200) {
+	stops := uint64(200)
+	if testing.Short() {
+		stops = 100
+	}
+	for n := range stops {
 		r := rand.New(rand.NewPCG(n, 7))
 		target := &randomCrashTarget{r: r, seen: map[string]bool{}, end: 20 + r.IntN(4000), batch: []int{0, 0, 4, 16}[r.IntN(4)]}
 		c := bytesCampaign(target)

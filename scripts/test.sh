@@ -11,21 +11,27 @@ export TEASEL_REQUIRE_SERVERS=1
 
 # These compile and start programs all the time, which the race detector doubles: they have their turn under it every night.
 # Those that take longest begin. The limit is for what hangs: no test is judged by how fast the machine is.
-readonly programs=(./cmd/teasel ./cmd/teasel/internal/program ./mcp ./native ./netproto ./gofunc/fuzztest ./gofunc/process ./internal/tui ./internal/web) limit=45m
+readonly programs=(./cmd/teasel ./cmd/teasel/internal/program ./mcp ./native ./netproto ./gofunc/fuzztest ./gofunc/process ./mcp/run ./internal/tui ./internal/web) limit=45m
+
+# The tests of these start none of the goroutines of their packages, for which half of the tree would be compiled and linked a second time.
+readonly still=(./bench/... ./cmd/teasel/internal/{campaign,cov,gotest,libfuzzer,mcpserver})
 
 # A package is tested under the race detector where it or its tests start goroutines. All others compute, which the detector makes three
 # to seven times as long and learns nothing from; every night they have their turn too.
 concurrent() {
 	git grep -lE --untracked '^\s*go (func\b|[[:alnum:]_.]+\()|\.Go\(' -- '*.go' ':!*testdata*' | xargs dirname | sort -u | sed 's#^#./#' |
-		xargs go list | grep -vxFf <(go list "${programs[@]}")
+		xargs go list | grep -vxFf <(go list "${programs[@]}" "${still[@]}")
 }
 
 mapfile -t race < <(concurrent)
 mapfile -t plain < <(go list ./... | grep -vxFf <(go list "${programs[@]}" && printf '%s\n' "${race[@]}"))
 
+# Most of them wait for programs much of the time: more of them than there are processors run at once.
+readonly flags=(-short -vet=off -timeout "$limit" -p "$((2 * $(nproc)))")
+
 # go vet is part of scripts/lint.sh.
 printf '\n== go test -short\n'
-go test -short -vet=off -timeout "$limit" "${programs[@]}" "${plain[@]}"
+go test "${flags[@]}" "${programs[@]}" "${plain[@]}"
 printf '\n== go test -race -short, of packages that start goroutines\n'
 # A program that the race detector is built into sleeps for a second at its end, and the tests start thousands of them.
-GORACE=atexit_sleep_ms=0 go test -race -short -vet=off -timeout "$limit" "${race[@]}"
+GORACE=atexit_sleep_ms=0 go test -race "${flags[@]}" "${race[@]}"
