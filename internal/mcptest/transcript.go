@@ -69,13 +69,7 @@ func (b *transcriptBuilder) line(line string) {
 		b.line(rest)
 		t.Received[len(t.Received)-1].Via = len(t.Sent)
 	case "event":
-		r := &t.Received[len(t.Received)-1]
-		if r.EventID = rest; r.Via == 0 {
-			r.Via = len(t.Sent)
-		}
-		if s := &t.Sent[r.Via-1]; s.EventID == "" {
-			s.EventID = rest
-		}
+		b.event(rest)
 	case "2>":
 		t.Stderr = append(t.Stderr, rest+"\n"...)
 	case "head":
@@ -117,6 +111,17 @@ func (b *transcriptBuilder) line(line string) {
 		b.growth(rest)
 	default:
 		b.t.Fatalf("line %q of a transcript begins with nothing known", line)
+	}
+}
+
+// event gives the last line received, and the response that it came in, the id of an event.
+func (b *transcriptBuilder) event(id string) {
+	r := &b.tr.Received[len(b.tr.Received)-1]
+	if r.EventID = id; r.Via == 0 {
+		r.Via = len(b.tr.Sent)
+	}
+	if s := &b.tr.Sent[r.Via-1]; s.EventID == "" {
+		s.EventID = id
 	}
 }
 

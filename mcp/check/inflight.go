@@ -15,16 +15,19 @@ const (
 	inFlightCalls = 8
 )
 
+// askedMark is the nth text of a letter, and the same in each campaign: nothing is written.
+func askedMark(letter byte, n int) string { return fmt.Sprintf("%s%c%02dx", markStem, letter, n) }
+
 // checkInFlight calls tools that only read, and one that no server has, with texts of which the answers may say something.
 func checkInFlight(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	together := func(name string, call func(text string) []byte) {
-		steps := []script.Step{script.Send(call(mark('a', 0)))}
+		steps := []script.Step{script.Send(call(askedMark('a', 0)))}
 		for n := range inFlightCalls {
-			s := script.Send(call(mark('b', n)))
+			s := script.Send(call(askedMark('b', n)))
 			s.NoWait = n < inFlightCalls-1
 			steps = append(steps, s)
 		}
-		emit(name, script.NewShared(InFlight, append(steps, script.Send(call(mark('c', 0))))...))
+		emit(name, script.NewShared(InFlight, append(steps, script.Send(call(askedMark('c', 0))))...))
 	}
 	for _, t := range quickTools(b, r, inFlightTools) {
 		if t.Reads && len(t.Texts) > 0 {

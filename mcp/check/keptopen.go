@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	openTimes = 256 // calls after which it is counted what is open
+	openTimes = 64 // calls after which it is counted what is open
 	openTools = 6
 )
 

@@ -38,7 +38,7 @@ func (o *options) checkCompare() error {
 
 // compare asks the same server, over another transport, what can be compared, and adds seeds that ask it over the campaign's.
 func (p *plan) compare(ctx context.Context, o *options, target *mcprun.Target, dictionary *mutate.Dictionary) error {
-	if o.Compare == "" {
+	if o.Compare == "" || o.DryRun {
 		return nil
 	}
 	catalog, err := session.NewCatalog(ctx, p.session, &p.choice, dictionary)

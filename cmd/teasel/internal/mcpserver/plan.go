@@ -71,13 +71,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
-	defer func() {
-		if err != nil {
-			visit.Close()
-			return
-		}
-		p.ending.Go(visit.Close) // the campaign does not wait for it
-	}()
+	defer func() { p.ending.Go(visit.Close) }() // the campaign does not wait for it
 	p.session = visit.Session
 	target.Session = p.session
 	if err := p.choose(o, stderr); err != nil {
@@ -97,10 +91,8 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 	if err != nil {
 		return nil, exit.InterruptedOr(ctx, err)
 	}
-	if !o.DryRun {
-		if err := p.compare(ctx, o, target, dictionary); err != nil {
-			return nil, exit.InterruptedOr(ctx, err)
-		}
+	if err := p.compare(ctx, o, target, dictionary); err != nil {
+		return nil, exit.InterruptedOr(ctx, err)
 	}
 	p.Sandbox = campaign.SandboxOf(&o.Isolation, scratch, target.Command.Args, o.Dir)
 	p.Campaign = mcp.Campaign(target, mutator, judge.DetectorConfig{Slow: o.Slow, Spread: spread})
