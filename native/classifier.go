@@ -55,7 +55,7 @@ func (w *classifier) classify(o *teasel.Observation, result forkserver.Result, s
 			r.Message += ": the fork server has died as well"
 		}
 	}
-	if result.Killed != proc.NotKilled {
+	if result.Killed != proc.NotKilled && result.Looked {
 		w.threads.explain(r, c)
 	}
 	if !r.RustPanic(c.Report) && (r.Fault == triage.Exit || r.Fault == triage.Abort) && strings.Contains(c.Report, "goroutine ") && r.GoCrash(c.Report) {

@@ -113,7 +113,7 @@ func (e *executor) died(o *teasel.Observation, d *sancov.Death, s *sancov.Server
 	// A sanitizer exits if reporting the fault faults itself, for example if it cannot unwind the stack after a wild jump.
 	noted := d.Fault.Signal != 0 && d.Killed == proc.NotKilled && (d.Status.Signaled() || d.Forked || triage.Reported([]byte(text)))
 	if end := (ending{d.Killed, d.Waited, d.Status}); !noted && end.explain(o, c, r, e.target.limit(), e.command.Memory) {
-		if d.Killed != proc.NotKilled && !e.threads.explain(r, c) {
+		if d.Killed != proc.NotKilled && !(d.Looked && e.threads.explain(r, c)) {
 			r.Stack = e.loop(d.Fault, s)
 			c.Sampled = len(r.Stack) > 0
 		}

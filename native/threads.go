@@ -124,7 +124,6 @@ func (t *threads) explain(r *triage.Report, c *Crash) bool {
 	if len(blamed) == 0 {
 		return false
 	}
-	defer func() { *t = threads{} }()
 	r.Stack, c.Sampled = blamed[0].stack(), true
 	if r.Stack.Locked() {
 		r.Message += "; a thread waits for a lock"

@@ -144,7 +144,7 @@ func (p *Plain) run(ctx context.Context, in []byte, limit time.Duration, at func
 	if err != nil {
 		return Result{}, fmt.Errorf("waiting for %s: %w", p.cmd.Args[0], err)
 	}
-	return Result{Status: ws, Killed: reason, Waited: p.watch.dog.Waited()}, nil
+	return Result{Status: ws, Killed: reason, Waited: p.watch.dog.Waited(), Looked: p.watch.saw}, nil
 }
 
 func (p *Plain) spawn(traced bool) (pid, lifeline int, err error) {
@@ -189,10 +189,10 @@ func isOpen(fd int) bool {
 	}
 }
 
-// Stdout returns the end of the last run's standard output, at most [proc.CaptureSize] bytes. It is valid until the next run.
+// Stdout returns the end of the last run's standard output, at most 64 KiB. It is valid until the next run.
 func (p *Plain) Stdout() []byte { return p.stdout.Bytes() }
 
-// Stderr returns the end of the last run's standard error, at most [proc.CaptureSize] bytes. It is valid until the next run.
+// Stderr returns the end of the last run's standard error, at most 64 KiB. It is valid until the next run.
 func (p *Plain) Stderr() []byte { return p.stderr.Bytes() }
 
 // Close releases files and memory. No process of the program runs between two calls of Run.

@@ -61,6 +61,7 @@ type Result struct {
 	Status syscall.WaitStatus // stopped: a persistent child that is ready for the next input
 	Killed proc.Reason        // why the run was killed by us, if it was
 	Waited bool               // the run timed out while it waited, and had used less processor time than the limit
+	Looked bool               // Command.Look has seen the process before it was killed
 	Gone   bool               // the fork server has died too and has to be started again
 }
 
@@ -70,7 +71,7 @@ func (s *Server) Trace() []byte { return s.trace.Bytes[:s.Hello.MapSize] }
 // Gone reports whether the server has died: then it can only be closed.
 func (s *Server) Gone() bool { return s.gone }
 
-// Stderr returns the end of the last run's standard error, at most [proc.CaptureSize] bytes. It is valid until the next run.
+// Stderr returns the end of the last run's standard error, at most 64 KiB. It is valid until the next run.
 func (s *Server) Stderr() []byte { return s.stderr.Bytes() }
 
 // errGone is the error of a pipe whose other end the server, which has died, had open.
@@ -158,7 +159,7 @@ func (s *Server) Run(ctx context.Context, in []byte, limit time.Duration) (Resul
 	reason := s.watch.dog.End()
 	if err != nil {
 		s.stopped = 0
-		return Result{Status: syscall.WaitStatus(syscall.SIGKILL), Killed: reason, Waited: s.watch.dog.Waited(), Gone: true}, nil
+		return Result{Status: syscall.WaitStatus(syscall.SIGKILL), Killed: reason, Waited: s.watch.dog.Waited(), Looked: s.watch.saw, Gone: true}, nil
 	}
 	ws := syscall.WaitStatus(status)
 	s.stopped = 0
@@ -167,7 +168,7 @@ func (s *Server) Run(ctx context.Context, in []byte, limit time.Duration) (Resul
 			s.stopped, s.killedStopped = 0, true
 		}
 	}
-	return Result{Status: ws, Killed: reason, Waited: s.watch.dog.Waited()}, nil
+	return Result{Status: ws, Killed: reason, Waited: s.watch.dog.Waited(), Looked: s.watch.saw}, nil
 }
 
 // exchange is the hot path: it sends one word and receives two.

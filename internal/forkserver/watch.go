@@ -19,6 +19,7 @@ type watch struct {
 	run    atomic.Uint64
 	inside proc.Inside
 	looked uint64             // the last run whose process was looked at
+	saw    bool               // that has seen something of the run in flight
 	look   func(pid int) bool // see Command; nil: nothing is called
 	pid    atomic.Int64       // process number of the child, as the fork server gives it; 0: not known yet
 
@@ -42,6 +43,7 @@ func (w *watch) start(memory uint64, root int, marker string) {
 func (w *watch) begin(ctx context.Context, child int, limit time.Duration) {
 	w.pid.Store(int64(child))
 	w.run.Add(1)
+	w.saw = false
 	w.dog.Begin(limit, ctx.Done())
 }
 
@@ -62,7 +64,7 @@ func (w *watch) Kill(why proc.Reason, run uint64) bool {
 	}
 	if w.look != nil && w.looked != run && (why == proc.Timeout || why == proc.MemoryLimit) {
 		w.looked = run
-		w.look(pid)
+		w.saw = w.look(pid)
 	}
 	return syscall.Kill(pid, syscall.SIGKILL) == nil
 }

@@ -153,6 +153,7 @@ type Death struct {
 	Report string      // of a sanitizer; "": none
 	Forked bool        // a process that the target has forked has died of the fault, and the target itself has not
 	Waited bool        // the run timed out while it waited, and had used less processor time than the limit
+	Looked bool        // Command.Look has seen the child before it was killed
 }
 
 // Fault is what the handler of a fatal signal has recorded. It is zero if there was none. For a run that timed out, Frames and
@@ -230,7 +231,7 @@ func (s *Server) batch(ctx context.Context, command uint32, from int, limit time
 		return n, nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&r.cur)), from), n-1)
-	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Waited: s.watch.dog.Waited(), Server: s.gone, Stderr: s.Stderr(), Report: readTail(s.report, reportSize)}
+	d := &Death{Status: syscall.WaitStatus(a.status), Killed: reason, Waited: s.watch.dog.Waited(), Looked: s.watch.looked.Load(), Server: s.gone, Stderr: s.Stderr(), Report: readTail(s.report, reportSize)}
 	forked := r.forked == uint32(s.nonce)|1
 	if s.gone {
 		d.Status = syscall.WaitStatus(syscall.SIGKILL)

@@ -16,6 +16,7 @@ type watch struct {
 	limit            time.Duration // of a run of the batch
 	seen             atomic.Uint64 // the highest run number so far
 	sampled          atomic.Bool   // the stack of the child was sampled since the batch began
+	looked           atomic.Bool   // Look has seen the run whose stack was sampled last
 	tooManyLeftovers atomic.Bool   // runs have left behind more than maxLeftovers processes
 }
 
@@ -40,6 +41,7 @@ const maxLeftovers = 64
 func (w *watch) begin(limit time.Duration) {
 	w.limit = limit
 	w.sampled.Store(false)
+	w.looked.Store(false)
 	w.dog.Begin(limit, nil)
 }
 
@@ -62,6 +64,7 @@ func (w *watch) Kill(why proc.Reason, run uint64) bool {
 	if (why == proc.Timeout || why == proc.MemoryLimit) && w.sampled.CompareAndSwap(false, true) &&
 		(w.sample(pid, run, why) || !w.isChild(pid) || w.s.mem.currentRun() != run) {
 		w.sampled.Store(false)
+		w.looked.Store(false)
 		return false
 	}
 	return syscall.Kill(pid, syscall.SIGKILL) == nil
@@ -94,7 +97,10 @@ const (
 func (w *watch) sample(pid int, at uint64, why proc.Reason) (over bool) {
 	atomic.StoreUint32(&w.s.mem.r.samples, 0) // it may still tell that an earlier run of the batch has ended
 	outside := w.s.Hello.Flags&TSan != 0      // ThreadSanitizer delays signals until the next system call
-	if look := w.s.cmd.Look; look != nil && (outside || !ready(pid)) && look(pid) || outside {
+	if look := w.s.cmd.Look; look != nil && (outside || !ready(pid)) {
+		w.looked.Store(look(pid))
+	}
+	if w.looked.Load() || outside {
 		return false
 	}
 	atomic.StoreUint64(&w.s.mem.c.asked, at)
