@@ -188,8 +188,8 @@ func (p *process) status() syscall.WaitStatus {
 	return syscall.WaitStatus(max(s.Code, 0) << 8)
 }
 
-// stderr is what it has written to standard error, the end of it.
+// stderr is what it has written to standard error in the last batch, the end of it: it may have survived the race of an earlier input.
 func (p *process) stderr() string {
-	text, _ := p.running.Stderr(0)
+	text, _ := p.running.Stderr(p.written)
 	return strings.ToValidUTF8(string(text), "?")
 }

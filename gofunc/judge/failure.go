@@ -70,6 +70,9 @@ type verdict struct {
 func (f *Failure) verdict() verdict {
 	switch f.Cause {
 	case CauseTimeout:
+		if f.Race && raceReport.MatchString(f.Text) { // each access of a loop is reported, which may take all of the time
+			return race(f.Text)
+		}
 		return stuck(f.Text)
 	case CauseMemory:
 		g, _ := testGoroutine(Goroutines(f.Text))

@@ -76,6 +76,7 @@ func TestDetectNamesTheLine(t *testing.T) {
 		"test-race":                          {"data race in example.com/m.read, at m.go:5, and in example.com/m.write, at m.go:9", "--- FAIL"},
 		"test-race-other-order":              {"data race in example.com/m.read, at m.go:5, and in example.com/m.write, at m.go:9", ""},
 		"test-race-in-one-function":          {"data race in example.com/m.write, at m.go:9 and m.go:12", ""},
+		"test-race-half-lost":                {"data race in example.com/m.write, at m.go:9", ""},
 		"test-below":                         {"got 5, want 7", "--- FAIL"},
 		"timeout-typed":                      {"the test did not end in time: its goroutine waits (select (no cases)), at m_test.go:161", "example.com/m.FuzzBlows.func1\n\t/home/u/m/m_test.go:161\n\n"},
 	} {
@@ -180,6 +181,10 @@ func TestDetectRaceOfProcess(t *testing.T) {
 		f := judge.Failure{Cause: judge.CauseProcess, Text: report, Status: syscall.WaitStatus(66 << 8), Race: built}
 		if got := judge.Detect(&teasel.Observation{Evidence: &f})[0].Rule; got != want {
 			t.Errorf("built with the race detector %v: %s, want %s", built, got, want)
+		}
+		f.Cause = judge.CauseTimeout // a loop may have spent its time on reports
+		if got := judge.Detect(&teasel.Observation{Evidence: &f})[0].Rule; (got == "go/race") != built {
+			t.Errorf("out of time, built with the race detector %v: %s", built, got)
 		}
 	}
 }

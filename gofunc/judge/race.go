@@ -45,6 +45,8 @@ func racing(text string) (both []Frame) {
 		switch name := called(trimmed); {
 		case strings.Contains(trimmed, " at 0x") && strings.Contains(trimmed, " by "):
 			wants, function = true, ""
+		case strings.HasSuffix(trimmed, "created at:"): // the stack of the access may be lost
+			wants, function = false, ""
 		case function != "": // the line below its name
 			file, number := source(trimmed)
 			both, wants, function = append(both, Frame{function, file, number}), false, ""

@@ -68,7 +68,7 @@ func (c *Capture) RewindText() {
 	c.Rewind()
 }
 
-// Bytes returns the output since the last rewind, at most its last CaptureSize bytes. The slice is valid until the next rewind.
+// Bytes returns the output since the last rewind, at most its last 64 KiB. The slice is valid until the next rewind.
 func (c *Capture) Bytes() []byte {
 	end, err := syscall.Seek(c.fd, 0, io.SeekCurrent) // the program shares the offset and may have set it to anything
 	if err != nil || end <= 0 {

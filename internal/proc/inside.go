@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// StartFixed calls start with [AtFixedAddresses], on the thread that on chooses; nil: any.
+// StartFixed calls start so that what it starts has fixed addresses, on the thread that on chooses; nil: any.
 func StartFixed(on func(start func() error) error, start func() error) error {
 	fixed := func() error { return atFixedAddresses(start) }
 	if on == nil {

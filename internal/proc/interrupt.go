@@ -27,7 +27,13 @@ const (
 func Interrupt(pid int, at func(Stop)) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // for good: when the thread ends, the kernel releases what it still traces
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() { // Go parks the main thread instead of ending it: while we hold it, another goroutine gets another
+			defer runtime.UnlockOSThread()
+			done <- Interrupt(pid, at)
+			return
+		}
+		// It stays locked: when the thread ends, the kernel releases what it still traces.
 		done <- interrupt(pid, at)
 	}()
 	return <-done

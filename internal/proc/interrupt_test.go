@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestInterrupt: all threads of a process are stopped once, the first thread first, and go on. Its end is still reported to its parent, who may
@@ -39,6 +41,9 @@ sys.exit(7)`)
 				t.Errorf("thread %d has no registers", s.Thread)
 			}
 			seen = append(seen, s.Thread)
+			if unix.Gettid() == unix.Getpid() {
+				t.Error("the tracer is the main thread, which never ends")
+			}
 		})
 		if err != nil && strings.Contains(err.Error(), "not permitted") {
 			in.Close()

@@ -158,7 +158,7 @@ func (c *coverage) runTool(tool string, stdin io.Reader, args ...string) ([]byte
 	return out.Bytes(), nil
 }
 
-// Write writes what the inputs have reached, in one of [Formats]. The pages of html are written to the directory out, and the path of
+// Write writes what the inputs have reached, in one of the formats. The pages of html are written to the directory out, and the path of
 // the first one to w.
 func (c *coverage) Write(w io.Writer, format, out string) error {
 	raw, err := filepath.Glob(filepath.Join(c.temp, "*.profraw"))

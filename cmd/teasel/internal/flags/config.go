@@ -360,14 +360,14 @@ func applyEnvironment(fs *pflag.FlagSet) (err error) {
 	return err
 }
 
-// configuredTarget is a target that the configuration names.
-type configuredTarget struct {
+// ConfiguredTarget is a target that the configuration names.
+type ConfiguredTarget struct {
 	Kind   string // the verb that fuzzes it
 	Target string // for people
 }
 
 // ConfiguredTargets returns the targets that the configuration names; none if there is no file. A file that names none is an error.
-func ConfiguredTargets(root *cobra.Command) (ts []configuredTarget, err error) {
+func ConfiguredTargets(root *cobra.Command) (ts []ConfiguredTarget, err error) {
 	c, err := readConfig(root, "")
 	if err != nil {
 		return nil, err
@@ -386,7 +386,7 @@ func ConfiguredTargets(root *cobra.Command) (ts []configuredTarget, err error) {
 			}
 		}
 		if len(words) > 0 {
-			ts = append(ts, configuredTarget{kind.name, strings.Join(words, " ")})
+			ts = append(ts, ConfiguredTarget{kind.name, strings.Join(words, " ")})
 		}
 	}
 	if len(ts) == 0 && c.at != nil { // the file was read

@@ -17,12 +17,12 @@ import (
 // triageOut is the directory that teasel triage writes by default: not that of the campaign that it may read.
 const triageOut = "teasel-triage"
 
-// otherTriage triages a directory for another kind of target, if it or what stands behind -- names one: then taken is true. The flags own
+// OtherTriage triages a directory for another kind of target, if it or what stands behind -- names one: then taken is true. The flags own
 // are for programs alone.
-type otherTriage func(cmd *cobra.Command, o *flags.Options, own []string, dir string, words []string) (taken bool, err error)
+type OtherTriage func(cmd *cobra.Command, o *flags.Options, own []string, dir string, words []string) (taken bool, err error)
 
 // NewTriage returns the verb triage. other is asked first.
-func NewTriage(other otherTriage) *cobra.Command {
+func NewTriage(other OtherTriage) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
 		Use:   "triage [flags] DIR [-- PROGRAM [ARG... @@] | -- PACKAGE FuzzX]",
@@ -70,7 +70,7 @@ Exit status: 0 no input shows a fault, 1 there are findings at or above --fail-o
 	return cmd
 }
 
-func runTriage(cmd *cobra.Command, o *options, own []string, other otherTriage, args []string) error {
+func runTriage(cmd *cobra.Command, o *options, own []string, other OtherTriage, args []string) error {
 	at := cmd.ArgsLenAtDash()
 	if at < 0 {
 		at = len(args)

@@ -11,15 +11,15 @@ import (
 	"github.com/teaselfuzz/teasel/corpus"
 )
 
-// results are what came of running inputs once each.
-type results struct {
+// Results are what came of running inputs once each.
+type Results struct {
 	Entries  []teasel.Entry   // inputs without a fault, with what they reach
 	Findings []teasel.Finding // of the others
 	Runs     int
 }
 
 // All runs each input once, and shows how far that is on w. It stops when ctx is done, which is not an error.
-func All(ctx context.Context, w io.Writer, target teasel.Target[[]byte], detect teasel.DetectorFunc, seeds []corpus.Seed) (r results, err error) {
+func All(ctx context.Context, w io.Writer, target teasel.Target[[]byte], detect teasel.DetectorFunc, seeds []corpus.Seed) (r Results, err error) {
 	ex, err := target.Open(ctx, teasel.Role{})
 	if ctx.Err() != nil && err != nil {
 		return r, nil
