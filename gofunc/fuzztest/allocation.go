@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -41,13 +42,13 @@ func (p *process) confine(memory uint64) error {
 // overdrawn reports whether the process has reserved more address space since it was ready than it may hold. Go never gives any
 // back, so that it does not matter when we look. What was allocated and not written to takes address space only.
 func (p *process) overdrawn(memory uint64) bool {
-	space, _ := occupied(p.running.PID())
+	space := occupied(p.running.PID())
 	return space > p.space+memory+arenas
 }
 
 // checked returns what running the batch came to, after a look at the memory that it took. The race detector maps several times
 // the memory of the program.
-func (e *executor) checked(ctx context.Context, limit limits, done int, died *death) (int, *death, error) {
+func (e *executor) checked(ctx context.Context, limit time.Duration, done int, died *death) (int, *death, error) {
 	switch {
 	case e.target.Race:
 	case died != nil && (died.cause == judge.CauseMemory || judge.Allocation(died.stderr) > 0 || e.process.confined && starved(died)):
@@ -69,7 +70,7 @@ func (e *executor) large(d *death) bool {
 
 // search runs a batch again that took much address space. In a confined process, the input to blame dies of it. If that ends in any
 // other way, the batch runs as if nobody had looked.
-func (e *executor) search(ctx context.Context, limit limits, ran int) (done int, d *death, err error) {
+func (e *executor) search(ctx context.Context, limit time.Duration, ran int) (done int, d *death, err error) {
 	e.unlearn(0, ran)
 	done, d, err = e.runFresh(ctx, limit, true)
 	if err != nil || d == nil {
@@ -85,7 +86,7 @@ func (e *executor) search(ctx context.Context, limit limits, ran int) (done int,
 }
 
 // exhausted returns how an input died of which a process died that had too much memory; nil: it does not.
-func (e *executor) exhausted(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
+func (e *executor) exhausted(ctx context.Context, limit time.Duration, slot int, died *death) (*death, error) {
 	if d := (&death{cause: judge.CauseAllocation, status: died.status, stderr: died.stderr}); e.large(d) && e.known[e.identify(d)] {
 		return d, nil
 	}
@@ -94,7 +95,7 @@ func (e *executor) exhausted(ctx context.Context, limit limits, slot int, died *
 
 // locate runs the input again, alone, of which a process has died that had too much memory. In a confined process it dies where it
 // asks for more than there is; otherwise, how far it gets depends on when the watchdog looks. nil: it does not die.
-func (e *executor) locate(ctx context.Context, limit limits, slot int) (*death, error) {
+func (e *executor) locate(ctx context.Context, limit time.Duration, slot int) (*death, error) {
 	defer e.saved()()
 	e.m.From, e.m.Count = uint32(slot), uint32(slot+1)
 	_, again, err := e.runFresh(ctx, limit, true)
@@ -139,7 +140,7 @@ func (e *executor) saved() (restore func()) {
 }
 
 // runFresh runs the batch in a process that has run nothing before.
-func (e *executor) runFresh(ctx context.Context, limit limits, confined bool) (done int, d *death, err error) {
+func (e *executor) runFresh(ctx context.Context, limit time.Duration, confined bool) (done int, d *death, err error) {
 	if err := e.stop(); err != nil {
 		return 0, nil, err
 	}

@@ -24,15 +24,15 @@ const (
 )
 
 // limit is what each input of the batch may use.
-func (e *executor) limit(ask teasel.Ask) limits {
+func (e *executor) limit(ask teasel.Ask) time.Duration {
 	all := e.target.timeout()
 	switch {
 	case e.confirms && !ask.Quick:
-		return limits{all}
+		return all
 	case e.confirms, !e.warm, !e.slow:
-		return limits{all / quickPart}
+		return all / quickPart
 	}
-	return limits{min(all/quickPart, max(slowFactor*e.slowest, leastLimit))}
+	return min(all/quickPart, max(slowFactor*e.slowest, leastLimit))
 }
 
 // ended notes how long the slowest input of a batch has taken that came to its end.
@@ -41,14 +41,14 @@ func (e *executor) ended(longest time.Duration) {
 }
 
 // hung returns how an input died that has reached a limit of time.
-func (e *executor) hung(ctx context.Context, limit limits, slot int, died *death) (_ *death, err error) {
+func (e *executor) hung(ctx context.Context, limit time.Duration, slot int, died *death) (_ *death, err error) {
 	if judge.Unavailable(died.stderr) {
 		if died, err = e.trace(ctx, limit, slot, died); err != nil {
 			return nil, err
 		}
 	}
 	if died.cause == judge.CauseTimeout {
-		e.slow, died.short = true, limit.time < e.target.timeout()
+		e.slow, died.short = true, limit < e.target.timeout()
 	}
 	return died, nil
 }
@@ -65,7 +65,7 @@ func (e *executor) finding(d *death) teasel.Finding {
 }
 
 // trace runs an input again that did not end, if the runtime did not say where it was, until its stack is printed.
-func (e *executor) trace(ctx context.Context, limit limits, slot int, died *death) (*death, error) {
+func (e *executor) trace(ctx context.Context, limit time.Duration, slot int, died *death) (*death, error) {
 	for range traceTries {
 		again, err := e.alone(ctx, limit, slot)
 		switch {
@@ -84,7 +84,7 @@ func (e *executor) trace(ctx context.Context, limit limits, slot int, died *deat
 }
 
 // alone runs one input of the batch in a process that has run nothing before. What the batch has come to so far stays.
-func (e *executor) alone(ctx context.Context, limit limits, slot int) (*death, error) {
+func (e *executor) alone(ctx context.Context, limit time.Duration, slot int) (*death, error) {
 	defer e.saved()()
 	e.m.From, e.m.Count = uint32(slot), uint32(slot+1)
 	_, d, err := e.runFresh(ctx, limit, false)

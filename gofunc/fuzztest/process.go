@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/teaselfuzz/teasel/gofunc/agent"
 	"github.com/teaselfuzz/teasel/gofunc/judge"
@@ -86,10 +87,10 @@ func startProcess(t *Target, m *memory) (*process, error) {
 func (p *process) begin(ctx context.Context) (*death, error) {
 	count := p.m.Count
 	p.m.Count = p.m.From // an empty batch
-	_, died, err := p.run(ctx, limits{startTime})
+	_, died, err := p.run(ctx, startTime)
 	p.m.Count = count
 	if p.ready = died == nil && err == nil; p.ready {
-		p.space, _ = occupied(p.running.PID())
+		p.space = occupied(p.running.PID())
 		if !p.race {
 			p.watch.space.Store(p.space)
 		}
@@ -98,7 +99,7 @@ func (p *process) begin(ctx context.Context) (*death, error) {
 }
 
 // run has the process run the batch. It returns how many slots were run; with a death, the last of them is to blame.
-func (p *process) run(ctx context.Context, limit limits) (done int, d *death, err error) {
+func (p *process) run(ctx context.Context, limit time.Duration) (done int, d *death, err error) {
 	m := p.m
 	atomic.AddUint32(&m.Round, 1)
 	m.Current, m.Done = m.From, m.From

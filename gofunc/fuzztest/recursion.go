@@ -73,7 +73,7 @@ func (e *executor) overflowed(ctx context.Context, slot int, died *death) (*deat
 		return died, nil
 	}
 	e.m.MaxStack = 0
-	again, err := e.alone(ctx, limits{e.target.timeout()}, slot)
+	again, err := e.alone(ctx, e.target.timeout(), slot)
 	switch {
 	case err != nil:
 		return nil, err

@@ -82,7 +82,7 @@ type child struct {
 	stderr   *output
 	stdout   *output // in the mode Serve
 	marker   string
-	watch    *watch
+	watch    *proc.Watchdog
 	killed   proc.Reason // why we have ended it; to be read when it has ended
 }
 
@@ -140,8 +140,18 @@ func (t *Test) start(ctx context.Context, s link.Settings) (_ *child, err error)
 	if err := c.home.Do(c.cmd.Start); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the test: %w", err), c.release(), c.home.Close())
 	}
-	c.watch = newWatch(c, t.timeout(), t.Memory)
+	c.watch = proc.WatchGo(c.cmd.Process.Pid, t.Memory, c.input, nil)
+	c.watch.Begin(t.timeout(), nil)
 	return c, nil
+}
+
+// input returns the number of the input in flight, 0 if none is.
+func (c *child) input() uint64 {
+	n, running := c.page.Phase()
+	if !running {
+		return 0
+	}
+	return n
 }
 
 // written returns the folders that the process writes to for us.
@@ -220,7 +230,8 @@ func (c *child) kill() error {
 func (c *child) wait() syscall.WaitStatus {
 	pid := c.cmd.Process.Pid
 	proc.AwaitEnd(pid)
-	c.killed = c.watch.stop()
+	c.killed = c.watch.End()
+	c.watch.Stop()
 	_ = proc.KillAll(pid, c.marker) // what cannot be killed is not ours to report
 	_ = c.cmd.Wait()                // the status says more
 	_ = c.home.Close()              // if it fails, the folder is removed at the end

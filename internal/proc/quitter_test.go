@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"os/exec"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -23,5 +24,29 @@ func TestBusiest(t *testing.T) {
 	defer stop.Store(true)
 	if want, got := <-started, busiest(syscall.Getpid()); got != want {
 		t.Errorf("thread %d, want %d", got, want)
+	}
+}
+
+// A program over its limit of memory is asked for its stacks, unless it holds half as much again.
+func TestWatchGoMemory(t *testing.T) {
+	for _, test := range []struct {
+		memory uint64
+		want   syscall.Signal
+	}{{1 << 40, syscall.SIGQUIT}, {1, syscall.SIGKILL}} {
+		cmd := exec.Command("sleep", "60")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		q := quitter{pid: cmd.Process.Pid, memory: test.memory, run: func() uint64 { return 7 }}
+		if q.Kill(MemoryLimit, 6) {
+			t.Error("it was killed for a run that has ended")
+		}
+		if !q.Kill(MemoryLimit, 7) {
+			t.Error("it was not killed")
+		}
+		cmd.Wait()
+		if got := cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(); got != test.want {
+			t.Errorf("with a limit of %d bytes it was ended by %v, want %v", test.memory, got, test.want)
+		}
 	}
 }
