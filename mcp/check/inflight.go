@@ -41,8 +41,8 @@ func checkInFlight(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	}
 }
 
-// mixedAnswers looks for an answer that is about another call in flight at the time, and not about its own, as it is of calls that are made
-// alone.
+// mixedAnswers reports an answer that carries the text of another call in flight instead of its own. The calls made alone must carry their
+// own.
 func (j *Case) mixedAnswers() {
 	alone := 0
 	for i := range j.Transcript.Sent {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -15,19 +14,13 @@ const (
 	openTools = 6
 )
 
-// keepingVerbs are those of tools that may have something open for their caller from then on.
-var keepingVerbs = []string{
-	"acquire", "attach", "begin", "bind", "connect", "create", "join", "launch", "listen", "lock", "make", "monitor", "new", "open", "register", "run", "schedule", "spawn", "start", "subscribe",
-	"tail", "track", "watch",
-}
-
-// checkKeptOpen makes one call again and again.
+// checkKeptOpen repeats a call of a tool that only reads or is idempotent. Others may have something open for their caller from then on, whatever their names are: a
+// login, a job, a lock.
 func checkKeptOpen(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	for _, t := range quickTools(b, r, openTools) {
-		if words := session.SplitWords(t.Name); !t.ReadOnly && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keepingVerbs, w) }) {
-			continue
+		if t.Reads || t.Idempotent {
+			emit(t.Name, script.NewShared(KeptOpen, script.Step{Line: t.Call(), Times: openTimes}, script.Send(t.Call())))
 		}
-		emit(t.Name, script.NewShared(KeptOpen, script.Step{Line: t.Call(), Times: openTimes}, script.Send(t.Call())))
 	}
 }
 
