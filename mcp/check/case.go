@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
@@ -69,11 +70,7 @@ func (j *Case) isPurpose(s *script.Sent, purposes session.Purpose, text string) 
 // answers to others differs.
 func (j *Case) declined() bool {
 	return slices.ContainsFunc(j.Transcript.Sent, func(s script.Sent) bool {
-		switch s.Status {
-		case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-			return s.Regular && j.Transcript.Head(&s) == ""
-		}
-		return false
+		return (conn.Declined(s.Status) || s.Status == http.StatusServiceUnavailable) && s.Regular && j.Transcript.Head(&s) == ""
 	})
 }
 

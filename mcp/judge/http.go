@@ -145,16 +145,28 @@ func (j *judge) http(i int, s *script.Sent, answer *script.Received) {
 
 // declined reports a request that lacked nothing: it was declined, and carried out when it was made again after that.
 func (j *judge) declined(i int, s *script.Sent, answer *script.Received) {
-	if s.Status != http.StatusUnauthorized && s.Status != http.StatusForbidden || answer == nil || !s.Regular || j.t.Head(s) != "" {
+	if !conn.Unauthorized(s.Status) || answer == nil || !s.Regular || j.t.Head(s) != "" {
 		return
 	}
 	for k := i + 1; k < len(j.t.Sent); k++ {
 		o := &j.t.Sent[k]
+		if j.mayLogIn(o) && !isSameRequest(s, o) {
+			return
+		}
 		if r := j.answer(o); r != nil && r.Message.Result != nil && o.Status < 300 && o.At >= answer.At && j.t.Head(o) == "" && isSameRequest(s, o) {
 			j.report(RuleHTTPDeclined, subjectHTTP, "", fmt.Sprintf("%s was answered with status %d, and with a result when it was made again.", jsonrpc.Cut(s.Raw, 160), s.Status))
 			return
 		}
 	}
+}
+
+// mayLogIn reports whether a request may change who the client is to the server: a call of a tool that does not just read.
+func (j *judge) mayLogIn(s *script.Sent) bool {
+	if s.Message.Method != "tools/call" {
+		return false
+	}
+	tool := j.session.Tool(session.CalledName(&s.Message))
+	return tool == nil || !session.TraitsOf(tool).Reads
 }
 
 // isSameRequest reports whether two requests ask the same.

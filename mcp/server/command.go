@@ -117,7 +117,7 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		return answer, c.trouble(s, err, noise, during)
 	}
 	if answer.Error != nil {
-		return answer, &StartError{Command: c.name(), refused: true, declined: true,
+		return answer, &StartError{Command: c.name(), refused: true, declined: true, status: s.answered,
 			What: "refused initialize: " + shorten(answer.Error.String()),
 			Hint: "ask for another protocol version, for example --protocol-version " + session.Versions[0]}
 	}

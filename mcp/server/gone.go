@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
@@ -35,17 +36,17 @@ type begun struct {
 	steps []script.Step
 }
 
-// aroundTime is how long before a server was seen to have ended what has ended it was sent, at most.
+// aroundTime: a session that was begun at most this long before the server was seen to be gone may have ended it.
 const aroundTime = time.Second
 
 // Gone returns the error for a server that served its clients before and serves none any more: a [*GoneError] if it is not ours, unless it
-// declines them, which it may do for what they are.
+// declines them with a status, which it may do for what they are. An error of JSON-RPC is no such reason: it accepted the same request before.
 func (c *Command) Gone(err error) error {
 	var start *StartError
 	switch {
 	case !errors.As(err, &start):
 		return err
-	case start.Declined():
+	case conn.Declined(start.status):
 		again := *start
 		again.Hint = "it served teasel before: the credentials may have expired, or it limits how often it is asked (--rate)"
 		return &again
@@ -54,7 +55,7 @@ func (c *Command) Gone(err error) error {
 	}
 	e := &GoneError{err: err, Why: start.What}
 	if start.Refused() {
-		e.Why = "takes no connections"
+		e.Why = "takes no connections from a new client"
 	}
 	if l := c.Last; l != nil {
 		l.mu.Lock()

@@ -158,7 +158,7 @@ func (e *statusError) Is(target error) bool { return target == errStatus }
 // isDeclined reports whether a request lacks what its client has to show, or that does not do.
 func isDeclined(err error) bool {
 	var status *statusError
-	return errors.As(err, &status) && (status.status == http.StatusUnauthorized || status.status == http.StatusForbidden)
+	return errors.As(err, &status) && conn.Unauthorized(status.status)
 }
 
 // refusedError is for an address at which nobody listens.
@@ -195,13 +195,10 @@ func (c *Command) statusError(s *Server, err error, during string) *StartError {
 	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer " + during + ": " + err.Error(), refused: true}
 	var status *statusError
 	errors.As(err, &status)
-	switch status.status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
-		e.declined = true
-	}
+	e.status, e.declined = status.status, conn.Declined(status.status)
 	text := strings.ToLower(string(status.body))
 	switch {
-	case status.status == http.StatusUnauthorized || status.status == http.StatusForbidden:
+	case conn.Unauthorized(status.status):
 		e.Hint = "pass what it wants to see, for example --header 'Authorization: Bearer ${TOKEN}'"
 	case status.status == http.StatusNotFound || status.status == http.StatusMethodNotAllowed:
 		e.Hint = "is the path right? POST and GET were tried; most servers listen at /mcp, some at / or /sse"

@@ -35,6 +35,7 @@ type Server struct {
 	frames       []conn.Frame
 	http         *conn.HTTP      // nil: over standard input and output
 	reached      conn.HTTPConfig // with http
+	answered     int             // HTTP status of the answer to the last call; 0: there is none
 	settled      bool            // how it is reached is known, so that no other transport is tried
 	stateless    bool            // requests stand by themselves
 	undiscovered bool            // with stateless: it has no server/discover
@@ -135,6 +136,7 @@ func (s *Server) callOnce(ctx context.Context, line []byte, patience time.Durati
 				}
 			case m.Class == jsonrpc.ClassResponse && jsonrpc.AnswersLoosely(m.ID, id):
 				s.Release(exchange)
+				s.answered = f.Status
 				return m, noise, nil
 			case m.IsNoise() || echo:
 				if noisy += len(f.Body) + 1; noise == nil {

@@ -21,6 +21,7 @@ type StartError struct {
 	refused bool // it answered initialize, with an error or a status
 	// declined says of one that has refused that it may have its reasons: it did so with a message, or for what the client is or does.
 	declined bool
+	status   int    // HTTP status of the answer; 0: there is none
 	Running  bool   // it was not started by us, and Command is its URL
 	What     string // what happened, a sentence's second half: "exited with status 1 before it answered"
 	Stderr   string // the last lines that it wrote there, without a newline at the end; "": none

@@ -29,14 +29,14 @@ func (c *Command) discover(ctx context.Context, s *Server) (jsonrpc.Message, err
 		return answer, c.trouble(s, err, noise, during)
 	}
 	if answer.Error != nil {
-		return answer, &StartError{Command: c.name(), declined: true, Running: len(c.Args) == 0, What: "refused server/discover: " + shorten(answer.Error.String()),
+		return answer, &StartError{Command: c.name(), declined: true, status: s.answered, Running: len(c.Args) == 0, What: "refused server/discover: " + shorten(answer.Error.String()),
 			Hint: "does it speak " + session.StatelessVersion + "? --era handshake asks in the versions before that"}
 	}
 	if versions := answer.Result.Get("supportedVersions"); versions != nil && !slices.ContainsFunc(versions.Items, func(v *mutate.JSON) bool {
 		text, _ := v.Str()
 		return text == session.StatelessVersion
 	}) {
-		return answer, &StartError{Command: c.name(), Running: len(c.Args) == 0, declined: true,
+		return answer, &StartError{Command: c.name(), Running: len(c.Args) == 0, declined: true, status: s.answered,
 			What: "does not support " + session.StatelessVersion + ", but " + shorten(versions.String()), Hint: "--era handshake asks in the versions before that"}
 	}
 	s.Uninitialized = false

@@ -84,7 +84,7 @@ which those are, and why.`,
 	f.StringArrayVar(&o.Mutations, "mutation", nil, "mutation to use, by name; may be given several times (default: all that the profile has)")
 	f.IntVar(&o.Window, "window", 0, "requests in flight; 0: 64")
 	f.IntVar(&o.Rate, "rate", 0, "most requests a second, of all workers together; 0: no limit")
-	f.StringVar(&o.Compare, "compare", "", "the same server over another transport, whose answers are compared: its command over standard input and output, words separated by spaces, or its URL")
+	f.StringVar(&o.Compare, "compare", "", "the same server over another transport, whose answers are compared: its command over standard input and output, words separated by spaces (quotes have no meaning), or its URL")
 	f.DurationVar(&o.StartTimeout, "start-timeout", 0, "time for the server to start and answer initialize; 0: 30s")
 	o.FailOnSDK = teasel.High
 	f.Var(flags.Severity(&o.FailOnSDK), "fail-on-sdk", "the same for what the SDK does that the server is built on, and no tool of it")

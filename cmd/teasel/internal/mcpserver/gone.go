@@ -37,7 +37,7 @@ func goneFinding(err error) (f teasel.Finding, ok bool) {
 			f.Detail += strings.TrimRight("> "+head+plain.Line(string(s.Line)), " ") + "\n"
 		}
 	}
-	f.Message = fmt.Sprintf("The server serves nobody any more%s: of a new client, it %s. teasel has not started it, and cannot try again.", after, gone.Why)
+	f.Message = fmt.Sprintf("The server serves nobody any more%s: it %s. teasel has not started it, and cannot try again.", after, gone.Why)
 	if f.Input, err = (script.Codec{}).Encode(in); err != nil {
 		return f, false
 	}
