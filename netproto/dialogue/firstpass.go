@@ -23,11 +23,14 @@ const (
 	mostTokens   = 6
 )
 
-// FirstPass returns the k-th dialogue of the first pass over the model, false behind the last one. First, each message is sent in each
-// state and behind each part of a seed, those that only the other side may send as well; each field of each message is empty, as long as
-// it can be with one byte repeated that may be a separator, or a number at its limits; each derived field lies; and any two seeds are held side
-// by side by two clients. Without a model the messages are those of the seeds, and no field is known. These three kinds take turns. Settings that leave fields or the order of messages
-// alone hold here too.
+// FirstPass returns the k-th dialogue of the first pass over the model, and false after the last one. Dialogues of three kinds take turns:
+//   - Order: each message is sent in each state and after each part of a seed, also those that only the other side may send.
+//   - Fields: each field of each message is empty, as long as it can be (one byte repeated, which may be a separator), or a number at its
+//     limits. Each derived field has a wrong value.
+//   - Pairs: any two seeds are held side by side by two clients.
+//
+// Without a model the messages are those of the seeds, and no field is known. Settings that leave fields or the order of messages alone hold
+// here too.
 func (m *Mutator) FirstPass(k uint64) (*Dialogue, bool) {
 	m.prepare()
 	if m.first == nil {

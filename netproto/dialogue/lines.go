@@ -5,8 +5,8 @@ import "bytes"
 // mostSamples is how many messages of seeds are put among those of other dialogues where there is no model that says which there are.
 const mostSamples = 24
 
-// Lines returns the lines of a text as messages, as the client of a protocol of lines sends them, and waits for an answer to each. nil: the text
-// has one line, is none, or has an empty line, as one has in which a header of several lines ends.
+// Lines returns the lines of a text as messages, as the client of a protocol of lines sends them, and waits for an answer to each. It returns nil
+// for a single line, for binary data, and for text with an empty line (an HTTP-like header).
 func Lines(text []byte) *Dialogue {
 	d := &Dialogue{}
 	for line := range bytes.Lines(text) {
