@@ -137,14 +137,14 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 
 func never() bool { return false }
 
-// listen waits for the answers to what was sent last. waitIdle says that they have come, or will not. Where there is time, a server that
-// leaves unanswered what it need not answer is asked whether it lives: else what is sent next would be to blame.
+// listen waits for the answers to what was sent last. waitIdle says that they have come, or will not. A server that leaves unanswered what it
+// need not answer is asked whether it lives: else what is sent next would be to blame.
 func (e *executor) listen(ctx context.Context, s *peer, k *talk, patient bool, due time.Duration) (waitEnd, error) {
 	f, err := e.await(ctx, s, func() bool { return k.open <= 0 && k.expects() < 0 }, limit{clock: server.WaitTime, work: conn.Slice})
 	switch {
 	case err != nil || f != waitDone && f != waitIdle && f != waitBusy:
 		return f, err
-	case k.open <= 0 && f != waitBusy && !(patient && k.expects() >= 0):
+	case k.open <= 0 && f != waitBusy && k.expects() < 0:
 		return waitIdle, nil
 	}
 	l := atMost(due)
