@@ -42,7 +42,7 @@ var planted = []struct {
 	{"h", "native/hang", teasel.Medium, "hang", "", ""},
 	{"2", "native/double-free", teasel.Critical, "double_free", "", ""},
 	{"r", "native/stack-exhaustion", teasel.Medium, "recurse", "", ""},
-	{"m", "native/out-of-memory", teasel.Medium, "", "", ""},
+	{"m", "native/out-of-memory", teasel.Medium, "memory", "", ""},
 	{"H", "native/heap-buffer-overflow", teasel.Critical, "heap_write", "", "address"},
 	{"S", "native/stack-buffer-overflow", teasel.Critical, "stack_write", "", "address"},
 	{"G", "native/global-buffer-overflow", teasel.High, "global_read", "", "address"},

@@ -118,18 +118,21 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 	}
 	back := e.aside()
 	now, err := e.askFresh(ctx, confirming)
+	kind, text := judge.FaultUnanswered, now.String()
+	if e.server != nil {
+		text = "it sleeps, and " + text
+	} else if e.evidence.Fault == judge.FaultClosed { // it did not even take the client's connection
+		kind, text = judge.FaultClosed, e.evidence.Text
+	}
 	back()
 	if err != nil || now == serviceAll {
 		return true, err
 	}
-	text := now.String()
 	e.evidence.Some, e.down = now == serviceSome, true
 	if e.server == nil {
 		e.evidence.Gone = e.gone()
-	} else {
-		text = "it sleeps, and " + text
 	}
-	e.fault(o, judge.FaultUnanswered, text)
+	e.fault(o, kind, text)
 	return true, e.hangUpAll()
 }
 

@@ -42,7 +42,7 @@ func TestCaptureBecomesSeeds(t *testing.T) {
 		args []string
 		says string
 	}{
-		{"without a model", nil, "messages are bytes, a new connection for each dialogue; 3 seeds, 3 of them from captures"},
+		{"without a model", nil, "messages are bytes, a new connection for each dialogue; 6 seeds, 3 of them from captures"},
 		{"with a model", []string{"--model", model}, " seeds, 3 of them from captures"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
