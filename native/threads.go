@@ -31,23 +31,26 @@ const (
 	threadPause = 2 * time.Millisecond
 )
 
-// look stops a process and reads the stacks of its threads, several times if one of them runs. It reports whether that was possible.
+// look stops a process and reads the stacks of its threads, several times while one of them runs. Once all wait, where they do is all that
+// counts: on a busy machine some may only have begun before. It reports whether that was possible.
 func (t *threads) look(pid int, symbols *triage.Symbols) bool {
 	*t = threads{}
 	for t.looks < threadLooks {
-		busy := false
+		busy, last := false, threads{looks: 1}
 		err := proc.Interrupt(pid, func(s proc.Stop) {
 			stack, _, _, err := symbols.Stopped(s.Thread, s.Registers)
 			if err != nil || len(stack) == 0 {
 				return
 			}
 			t.add(s, stack)
+			last.add(s, stack)
 			busy = busy || s.Busy
 		})
-		if err != nil || len(t.seen) == 0 {
+		if err != nil || len(last.seen) == 0 {
 			break
 		}
 		if t.looks++; !busy {
+			*t = last
 			break
 		}
 		time.Sleep(threadPause)

@@ -178,7 +178,9 @@ const slack = 128
 func (e *executor) fault(o *teasel.Observation, f judge.Fault, text string) {
 	v := &e.evidence
 	v.Fault, v.Text = f, text
-	if n := len(v.Talk); n > 0 {
+	if n := len(v.Talk); f == judge.FaultClosed { // to whoever came next
+		v.At = -1
+	} else if n > 0 {
 		v.At = n - 1
 	}
 	o.Exit, o.Evidence = teasel.ExitCrash, v
