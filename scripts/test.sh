@@ -26,8 +26,7 @@ concurrent() {
 mapfile -t race < <(concurrent)
 mapfile -t plain < <(go list ./... | grep -vxFf <(go list "${programs[@]}" && printf '%s\n' "${race[@]}"))
 
-# Most of them wait for programs much of the time: more of them than there are processors run at once.
-readonly flags=(-short -vet=off -timeout "$limit" -p "$((2 * $(nproc)))")
+readonly flags=(-short -vet=off -timeout "$limit")
 
 # go vet is part of scripts/lint.sh.
 printf '\n== go test -short\n'
