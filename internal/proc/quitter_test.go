@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The thread that is busy is found, also where the machine has too little time for it.
@@ -36,6 +37,9 @@ func TestWatchGoMemory(t *testing.T) {
 		cmd := exec.Command("sleep", "60")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
+		}
+		for seen, _ := StatusOf(cmd.Process.Pid); seen.RSS == 0; seen, _ = StatusOf(cmd.Process.Pid) { // the kernel counts in batches
+			time.Sleep(time.Millisecond)
 		}
 		q := quitter{pid: cmd.Process.Pid, memory: test.memory, run: func() uint64 { return 7 }}
 		if q.Kill(MemoryLimit, 6) {
