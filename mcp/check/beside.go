@@ -18,8 +18,10 @@ const markStem = "tzlmark"
 var writtenMark = regexp.MustCompile(markStem + `[abc][0-9]{2}[0-9a-z]+`)
 
 // mark is the nth text of a letter. No earlier execution has written it.
-func mark(letter byte, n int) string {
-	return fmt.Sprintf("%s%c%02d%s", markStem, letter, n, script.Unique)
+func mark(letter byte, n int) string { return markWith(letter, n, script.Unique) }
+
+func markWith(letter byte, n int, end string) string {
+	return fmt.Sprintf("%s%c%02d%s", markStem, letter, n, end)
 }
 
 // besideSizes are how many calls are in flight together: two are enough where nothing else holds a server up.

@@ -16,7 +16,7 @@ const (
 )
 
 // askedMark is the nth text of a letter, and the same in each campaign: nothing is written.
-func askedMark(letter byte, n int) string { return fmt.Sprintf("%s%c%02dx", markStem, letter, n) }
+func askedMark(letter byte, n int) string { return markWith(letter, n, "x") }
 
 // checkInFlight calls tools that only read, and one that no server has, with texts of which the answers may say something.
 func checkInFlight(b *session.Catalog, r *teasel.Rand, emit Emitter) {

@@ -78,7 +78,7 @@ stands until --runs 0. findings writes the fleet's findings to a directory, wher
 	return cmd
 }
 
-// orders are what a fleet is told to do.
+// orders are the subcommands that follow the address of the hub.
 var orders = [...]string{"pause", "resume", "stop", "budget", "findings"}
 
 // checkOrder refuses what is no order, and a word in the place of the address, which would be looked up as the name of a machine.
