@@ -43,6 +43,7 @@ type hunt struct {
 	duration  time.Duration // 0: many times what the longest takes
 	choose    session.Selection
 	enough    uint64                      // executions after which it ends at the next look, and unlike runs it is like any other until then; 0: it does not
+	patience  time.Duration               // after which one execution is enough, where the server is slow; 0: it never is
 	checks    bool                        // nothing but the systematic checks is run
 	beside    bool                        // with checks: requests are in flight together all the same
 	labels    []string                    // of the only ones that are; nil: all
@@ -90,7 +91,8 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 	c.Reporters = append(c.Reporters, reporter(func(e teasel.Event) error {
 		switch e.Kind {
 		case teasel.EventProgress:
-			if h.enough > 0 && e.Stats.Executions >= h.enough {
+			s := &e.Stats
+			if h.enough > 0 && s.Executions >= h.enough || h.patience > 0 && s.Executions > 0 && s.Elapsed >= h.patience {
 				cancel()
 			}
 		case teasel.EventFound:
@@ -99,7 +101,7 @@ func (h *hunt) run(t testing.TB) teasel.Summary {
 				cancel()
 			}
 		case teasel.EventUnconfirmed:
-			t.Logf("not reproduced: %s %s: %s", e.Finding.Rule, e.Finding.Subject, e.Finding.Message)
+			t.Logf("not reproduced, %d of %d times: %s %s: %s", e.Finding.Stable, e.Finding.Tries, e.Finding.Rule, e.Finding.Subject, e.Finding.Message)
 		}
 		return nil
 	}))

@@ -36,7 +36,14 @@ func TestFailingServer(t *testing.T) {
 			if tt.long {
 				long(t)
 			}
-			h := &hunt{command: append([]string{server, "-port", "{port}", "-clean"}, strings.Fields(tt.flags)...), url: plantedURL, seed: 1, enough: shorter(t, 20_000, 2000), timeout: 2 * time.Second}
+			h := &hunt{command: append([]string{server, "-port", "{port}", "-clean"}, strings.Fields(tt.flags)...), url: plantedURL, seed: 1, enough: 20_000, timeout: 2 * time.Second}
+			switch {
+			case !testing.Short():
+			case tt.rule == "":
+				h.enough = shorter(t, 20_000, 2000)
+			default:
+				h.stop = anyFound
+			}
 			fs := h.run(t).Findings
 			if rules := strings.Join(rulesOf(fs), " "); rules != tt.rule {
 				t.Errorf("found %q, want %q", rules, tt.rule)
@@ -51,7 +58,10 @@ func TestFailingServer(t *testing.T) {
 // TestWornServer: a server that ends after so many requests is one finding, whichever came then.
 func TestWornServer(t *testing.T) {
 	t.Parallel()
-	h := &hunt{command: []string{mcptest.BuildServer(t, plantedtest.Wicked), "exit-each-100"}, seed: 1, enough: shorter(t, 20_000, 2000), timeout: 2 * time.Second}
+	h := &hunt{command: []string{mcptest.BuildServer(t, plantedtest.Wicked), "exit-each-100"}, seed: 1, enough: 20_000, timeout: 2 * time.Second}
+	if testing.Short() {
+		h.stop = func(fs []teasel.Finding) bool { return slices.Contains(rulesOf(fs), judge.RuleExit) }
+	}
 	fs := slices.DeleteFunc(h.run(t).Findings, func(f teasel.Finding) bool { return f.Rule != judge.RuleExit })
 	if len(fs) != 1 || !strings.Contains(fs[0].Message, "whatever they are") {
 		t.Errorf("%d findings, want one", len(fs))
@@ -60,6 +70,8 @@ func TestWornServer(t *testing.T) {
 		t.Logf("%d of %d: %s %s: %s\n%.300s", f.Stable, f.Tries, f.Rule, f.Subject, f.Message, f.Detail)
 	}
 }
+
+func anyFound(fs []teasel.Finding) bool { return len(fs) > 0 }
 
 func rulesOf(fs []teasel.Finding) (rules []string) {
 	for _, f := range fs {
