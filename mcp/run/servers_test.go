@@ -57,7 +57,13 @@ func TestServers(t *testing.T) {
 				}
 			}
 			tr, obs1 := execute(t, e, lineScript(ping))
-			if obs1.Exit != teasel.ExitOK || len(tr.Received) != 1 || tr.Noisy > 0 {
+			answers := 0
+			for i := range tr.Received { // everything asks for roots a while after it was initialized
+				if tr.Received[i].Sent >= 0 {
+					answers++
+				}
+			}
+			if obs1.Exit != teasel.ExitOK || answers != 1 || tr.Noisy > 0 {
 				t.Errorf("a ping ended as %v: %+v", obs1.Exit, tr)
 			}
 		})
