@@ -58,3 +58,28 @@ func TestKeeping(t *testing.T) {
 		})
 	}
 }
+
+// What a call leaves behind that makes the next one larger or slower is found of each tool, whichever was measured before it, and reproduced.
+func TestCollecting(t *testing.T) {
+	program := mcptest.BuildServer(t, "keeping")
+	for _, tt := range []struct {
+		mode, rule string
+		tools      int
+	}{{"leaking", check.RuleMemoryGrowth, 3}, {"slower", check.RuleSlower, 3}} {
+		t.Run(tt.mode, func(t *testing.T) {
+			h := &hunt{command: []string{program, tt.mode}, seed: 1, checks: true, labels: []string{check.GrowthMemory}}
+			found := 0
+			for _, f := range h.run(t).Findings {
+				if f.Rule != tt.rule {
+					continue
+				}
+				if found++; f.Stable != f.Tries {
+					t.Errorf("reproduced %d of %d times: %s", f.Stable, f.Tries, f.Message)
+				}
+			}
+			if found != tt.tools {
+				t.Errorf("%d findings of %s, want %d", found, tt.rule, tt.tools)
+			}
+		})
+	}
+}

@@ -32,7 +32,7 @@ import (
 //	wait DURATION  time goes by
 //	starve DURATION  time goes by in which the server has no processor
 //	! exit CODE, ! signal NAME, ! killed, ! gone, ! closed, ! hung, ! hung busy, ! deaf, ! deaf inside, ! deaf outside, ! deaf busy, ! refuses, ! flood
-//	growth WHAT SIZE:VALUE...
+//	growth WHAT SIZE:VALUE[:PROCESSES OR MICROSECONDS]...
 //	«text*N» in a line stands for N times the text.
 func ParseTranscript(t testing.TB, session *session.Session, text string) *script.Transcript {
 	t.Helper()
@@ -245,11 +245,14 @@ func (b *transcriptBuilder) growth(text string) {
 	words := strings.Fields(text)
 	g := &script.Growth{What: words[0]}
 	for _, w := range words[1:] {
-		var size, value, processes float64
-		if n, err := fmt.Sscanf(w, "%g:%g:%g", &size, &value, &processes); n < 2 {
+		var size, value, beside float64
+		switch n, err := fmt.Sscanf(w, "%g:%g:%g", &size, &value, &beside); {
+		case n < 2:
 			b.t.Fatalf("%s: %v", w, err)
-		} else if n == 3 {
-			g.Processes = append(g.Processes, processes)
+		case n == 3 && g.What == "memory":
+			g.Used = append(g.Used, beside)
+		case n == 3:
+			g.Processes = append(g.Processes, beside)
 		}
 		g.Sizes, g.Values = append(g.Sizes, size), append(g.Values, value)
 	}

@@ -134,8 +134,8 @@ func growTools(tools []*session.Operation, emit Emitter) {
 // shapeWidth is how many members or items a shape has.
 const shapeWidth = 50_000
 
-// MakeShapeTime looks at one tool, or at ping if there is none: what parses and validates is the same for all.
-func MakeShapeTime(b *session.Catalog, r *teasel.Rand, emit Emitter) {
+// makeShapeTime looks at one tool, or at ping if there is none: what parses and validates is the same for all.
+func makeShapeTime(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	text := func(n int) string { return `{"teasel_extra":` + Quote(script.LongText(n)) + `}` }
 	pair := func(name, shape string, line func(arguments string) []byte) {
 		one, other := script.Send(line(text(len(shape)))), script.Send(line(shape))
@@ -159,27 +159,6 @@ func repeatItem(c *session.Operation, name string, n int) *mutate.JSON {
 	item := v.Get(name).Items[0].String()
 	v.Set(name, mutate.NewRaw("["+strings.Repeat(item+",", n-1)+item+"]"))
 	return v
-}
-
-// How often and with how much text memory is asked for.
-const (
-	memoryTimes = 512
-	memoryText  = 1 << 10
-)
-
-func checkGrowthMemory(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
-	for _, t := range b.Tools {
-		if t.Slow {
-			continue
-		}
-		arguments := t.SwitchedOn()
-		if len(t.Texts) > 0 {
-			if long := session.WithText(arguments, t.Texts[0], script.LongText(memoryText)); t.Schema == nil || t.Schema.Validate(long) == nil {
-				arguments = long
-			}
-		}
-		emit(t.Name, script.NewShared(GrowthMemory, script.Step{Line: t.CallWith(arguments), Times: memoryTimes}))
-	}
 }
 
 // cutTimes is how many connections are cut. A server that keeps half of them open has a leak.
@@ -209,8 +188,6 @@ func checkGrowthFiles(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 // What growth has to come to before it is believed.
 const (
 	growthPoints = 4
-	leakFactor   = 2.2   // collectors let a heap grow to twice of what is in use before they look
-	leakShare    = 0.6   // of the steps that grow, each by a fair part of the mean
 	steepLeast   = 100e3 // microseconds, for the largest input
 	steepPower   = 1.6   // of the size, by which the time grows
 	shapeLeast   = 30e3  // microseconds
@@ -253,13 +230,9 @@ func (j *Case) Growth() {
 	case "open":
 		j.keptOpen(g)
 	case "memory":
-		if each, ok := Leaks(g); ok {
-			last := len(g.Values) - 1
-			j.report(RuleMemoryGrowth, j.subject(s), "", fmt.Sprintf("Memory grew from %.0f to %.0f MB while %s was repeated %.0f times, %.0f KB each time.",
-				g.Values[0]/(1<<20), g.Values[last]/(1<<20), jsonrpc.Cut(s.Raw, 160), g.Sizes[last]-g.Sizes[0], each/1024)).Alone = true
-		}
+		j.repeatedCall(g, s)
 	case "time":
-		if power, ok := Steep(g); ok {
+		if power, ok := steep(g); ok {
 			last := len(g.Values) - 1
 			j.report(RuleSlowGrowth, j.subject(s), "", fmt.Sprintf(
 				"The time for a call grew with the %.1fth power of its size: %.0f ms for %.0f bytes and %.0f ms for %.0f bytes, as in %s.",
@@ -268,31 +241,9 @@ func (j *Case) Growth() {
 	}
 }
 
-// Leaks reports whether memory grew steadily to the end, and by how many bytes each time. Caches that fill up and
-// collectors that take their time stop growing; a leak does not.
-func Leaks(g *script.Growth) (each float64, ok bool) {
-	n := len(g.Values)
-	total := g.Values[n-1] - g.Values[0]
-	if total < script.LeastLeak || g.Values[n-1] < leakFactor*g.Values[0] {
-		return 0, false
-	}
-	span := g.Sizes[n-1] - g.Sizes[0]
-	mean := total / span
-	steady := 0
-	for i := 1; i < n; i++ {
-		if g.Values[i]-g.Values[i-1] > 0.25*mean*(g.Sizes[i]-g.Sizes[i-1]) {
-			steady++
-		}
-	}
-	// The second half has to grow like the first.
-	half := n / 2
-	late := (g.Values[n-1] - g.Values[half]) / (g.Sizes[n-1] - g.Sizes[half])
-	return mean, float64(steady) >= leakShare*float64(n-1) && late > 0.5*mean
-}
-
-// Steep fits a power of the size to the largest sizes and returns it. Two things keep a busy machine from looking like
+// steep fits a power of the size to the largest sizes and returns it. Two things keep a busy machine from looking like
 // a slow server: each doubling has to cost clearly more than double, and the points have to lie on the curve.
-func Steep(g *script.Growth) (power float64, ok bool) {
+func steep(g *script.Growth) (power float64, ok bool) {
 	n := len(g.Values)
 	if g.Values[n-1] < steepLeast {
 		return 0, false

@@ -39,7 +39,8 @@ type Meter struct {
 	Over bool // the rest of the script would show nothing
 
 	total int                  // lines of the script, repetitions included
-	next  int                  // quarter of them after which memory is looked at next
+	parts int                  // into which they are divided
+	next  int                  // of them after which it is looked at next
 	said  int                  // index in Sent up to which time was looked at
 	clock func() time.Duration // of the server and those it has started before the script
 	began time.Duration        // what it showed when memory was looked at first
@@ -48,12 +49,20 @@ type Meter struct {
 
 const quarters = 4
 
-// A quarter of the repetitions that took so much of the processor and added less than this to the memory is enough: a leak that
+// Calls that took so much of the processor and added less than this to the memory are enough, if they took no longer in the end: a leak that
 // matters would have added some sixteen times as much.
 const (
-	quarterTime = 300 * time.Millisecond
-	quarterLeak = script.LeastLeak / quarters / 16
+	enoughTime   = 300 * time.Millisecond
+	enoughMemory = script.LeastLeak / quarters / 16
 )
+
+// Least returns how many of so many repetitions are sent whatever comes of them.
+func (m *Meter) Least(times int) int {
+	if m.Memory {
+		times = min(times, repeatedTimes)
+	}
+	return times
+}
 
 // Burst returns how often a step that is repeated may be sent before the server rests and is looked at, of at most so many.
 func (m *Meter) Burst(times, most int) int {
@@ -94,7 +103,7 @@ func (m *Meter) measureFiles(s Metered, t *script.Transcript, step, repeated int
 	if t.Growth == nil {
 		t.Growth = &script.Growth{What: "files"}
 	}
-	said, ok := m.quarter(t, step, repeated)
+	said, ok := m.part(t, step, repeated)
 	if !ok {
 		return
 	}
@@ -106,30 +115,47 @@ func (m *Meter) measureFiles(s Metered, t *script.Transcript, step, repeated int
 
 func (m *Meter) measureMemory(s Metered, t *script.Transcript, step, repeated int) {
 	t.Growth.What = "memory"
-	said, ok := m.quarter(t, step, repeated)
-	if !ok {
+	said, ok := m.part(t, step, repeated)
+	g := t.Growth
+	if !ok || m.Over || !rise(g, float64(said), float64(s.Memory())) {
 		return
 	}
-	g := t.Growth
-	rise(g, float64(said), float64(s.Memory()))
-	m.Over = len(g.Values) == 2 && m.clock()-m.began >= quarterTime && g.Values[1]-g.Values[0] < quarterLeak
+	g.Used = append(g.Used, float64((m.clock() - m.began).Microseconds()))
+	m.Over = m.enough(g)
 }
 
-// quarter reports whether another quarter of the lines was sent, and how many were.
-func (m *Meter) quarter(t *script.Transcript, step, repeated int) (said int, ok bool) {
+// enough reports whether more calls would show nothing.
+func (m *Meter) enough(g *script.Growth) bool {
+	n := len(g.Values)
+	if n == 3 && g.Values[2]-g.Values[0] < enoughMemory && g.Used[2] >= float64(enoughTime.Microseconds()) && g.Used[2] < 3*g.Used[1] {
+		return true
+	}
+	if m.total <= repeatedTimes || g.Sizes[n-1] < repeatedTimes {
+		return false
+	}
+	_, may := mayLeak(g)
+	_, sure := leaks(g)
+	return !may || sure || g.Values[n-1]-g.Values[0] > mostMemory
+}
+
+// part reports whether another part of the lines was sent, and how many were.
+func (m *Meter) part(t *script.Transcript, step, repeated int) (said int, ok bool) {
 	if m.total == 0 {
 		for i := range t.Script.Steps {
 			m.total += max(t.Script.Steps[i].Times, 1)
+		}
+		if m.parts = quarters; m.Memory {
+			m.parts = max(m.parts, m.total/repeatedPart)
 		}
 	}
 	said = repeated
 	for i := range t.Script.Steps[:step] {
 		said += max(t.Script.Steps[i].Times, 1)
 	}
-	if said*quarters < m.total*m.next || m.next > quarters || m.next > 0 && said == 0 {
+	if said*m.parts < m.total*m.next || m.next > m.parts || m.next > 0 && said == 0 {
 		return said, false
 	}
-	for m.next <= quarters && said*quarters >= m.total*m.next {
+	for m.next <= m.parts && said*m.parts >= m.total*m.next {
 		m.next++
 	}
 	return said, true
@@ -150,10 +176,11 @@ func (m *Meter) measureTime(t *script.Transcript) {
 	m.cpu = now
 }
 
-// rise keeps the sizes rising.
-func rise(g *script.Growth, size, value float64) {
+// rise adds a value, and keeps the sizes rising: false says that it was not added.
+func rise(g *script.Growth, size, value float64) bool {
 	if n := len(g.Sizes); n > 0 && g.Sizes[n-1] >= size {
-		return
+		return false
 	}
 	g.Sizes, g.Values = append(g.Sizes, size), append(g.Values, value)
+	return true
 }

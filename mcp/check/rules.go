@@ -10,6 +10,7 @@ const (
 	RuleNotRepeatable    = "mcp/not-repeatable"
 	RuleMemoryGrowth     = "mcp/memory-growth"
 	RuleSlowGrowth       = "mcp/slow-growth"
+	RuleSlower           = "mcp/slower"
 	RuleShape            = "mcp/costly-shape"
 	RuleShellInjection   = "mcp/shell-injection"
 	RuleSQLInjection     = "mcp/sql-injection"

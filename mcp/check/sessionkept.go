@@ -60,7 +60,7 @@ func (j *Case) keptSessions(ended int) {
 			j.report(RuleSessionKept, "(HTTP)", "", fmt.Sprintf("%d sessions were begun, and ended by DELETE, and the server has %.0f files open that it had not before.", ended, grown)).Alone = true
 		}
 	case "memory":
-		if _, ok := Leaks(g); ok {
+		if _, ok := leaks(g); ok {
 			j.report(RuleSessionKept, "(HTTP)", "", fmt.Sprintf("Memory grew from %.0f to %.0f MB while %d sessions were begun, and ended by DELETE, %.0f KB for each.",
 				g.Values[0]/(1<<20), g.Values[last]/(1<<20), ended, grown/1024/float64(ended))).Alone = true
 		}

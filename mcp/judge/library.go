@@ -33,7 +33,7 @@ var libraryMethods = []string{"initialize", "ping", "tools/list", "resources/lis
 	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed"}
 
 // programRules are about what calls leave behind, and about time and memory.
-var programRules = []string{check.RuleUsed, check.RuleLostWrite, check.RuleNotRepeatable, check.RuleReadOnly, check.RuleMemoryGrowth, check.RuleSlowGrowth,
+var programRules = []string{check.RuleUsed, check.RuleLostWrite, check.RuleNotRepeatable, check.RuleReadOnly, check.RuleMemoryGrowth, check.RuleSlowGrowth, check.RuleSlower,
 	check.RuleShape, check.RuleOpenFiles, check.RuleSameAfterGarbage}
 
 // causeMalformed stands for parameters that the schema of the protocol does not allow.

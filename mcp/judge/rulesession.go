@@ -176,6 +176,9 @@ var sessionRules = []teasel.Rule{
 		Source: toolsSource + "#tool"},
 	{ID: check.RuleMemoryGrowth, Severity: teasel.Medium, Title: "Memory grows with every call",
 		Help: "The server's memory grew steadily while one valid call was repeated.\n\nA long session ends in the out-of-memory killer.\n\nLook for lists and maps that are only ever added to."},
+	{ID: check.RuleSlower, Severity: teasel.Low, Title: "Calls take longer the more there were",
+		Help: "One valid call was repeated, and each took more of the processor than those before it, though its answer did not grow.\n\nA long session gets slower and slower, for each of its calls.\n\n" +
+			"Look for a list that is only ever added to and gone through with each call, and for a file that is read and written whole."},
 	{ID: check.RuleShape, Severity: teasel.Low, Title: "Arguments cost far more than their size",
 		Help: "Arguments with very many members or items keep the server busy sixteen times as long, or more, as one text of the same length.\n\n" +
 			"A few requests of ordinary length hold up all others. Validators that go over every member several times are the usual cause. It is information when it takes less than half a second.\n\n" +

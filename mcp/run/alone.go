@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/conn"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/server"
@@ -60,6 +61,8 @@ func (e *executor) runAlone(ctx context.Context, k *talk, patient bool) error {
 		err = s.Close()
 	case f != waitIdle:
 		e.forget(s)
+	case check.Collected(k.t.Growth) && len(e.target.Args) > 0: // what is measured next would begin with that
+		err = e.discard(s, nil)
 	}
 	if err != nil {
 		return err

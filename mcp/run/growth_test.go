@@ -1,10 +1,11 @@
 package run
 
 import (
+	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,61 +16,6 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/server"
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
-
-// TestSteepOnBusyMachine measures servers whose time grows in many ways, on a machine that makes everything take up to
-// twice as long now and then.
-func TestSteepOnBusyMachine(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	measure := func(power, constant float64) *script.Growth {
-		g := &script.Growth{What: "time"}
-		for n := 1024.0; n <= 1<<18; n *= 2 {
-			g.Sizes = append(g.Sizes, n)
-			g.Values = append(g.Values, (constant+400e3*math.Pow(n/(1<<18), power))*(1+r.Float64()*r.Float64()))
-		}
-		return g
-	}
-	const rounds = 2000
-	for _, test := range []struct {
-		power, constant float64
-		least, most     int
-	}{
-		{0, 0, 0, 0}, {0.5, 100, 0, 0}, {1, 100, 0, 0}, {1, 50e3, 0, 0}, {1.1, 100, 0, 0},
-		{2, 100, rounds * 8 / 10, rounds}, {3, 100, rounds * 9 / 10, rounds}, {2, 2000, rounds / 2, rounds},
-	} {
-		found := 0
-		for range rounds {
-			if _, ok := check.Steep(measure(test.power, test.constant)); ok {
-				found++
-			}
-		}
-		if found < test.least || found > test.most {
-			t.Errorf("power %g and %g µs: found %d times in %d, want %d to %d", test.power, test.constant, found, rounds, test.least, test.most)
-		}
-	}
-}
-
-func TestLeaks(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	measure := func(each, base, ceiling float64) *script.Growth {
-		g := &script.Growth{What: "memory"}
-		for n := 0.0; n <= 1000; n += 100 {
-			g.Sizes = append(g.Sizes, n)
-			g.Values = append(g.Values, base+min(ceiling, n*each)+r.Float64()*1e6)
-		}
-		return g
-	}
-	for range 1000 {
-		if _, ok := check.Leaks(measure(100e3, 30e6, 1e12)); !ok {
-			t.Fatal("a leak of 100 KB was not found")
-		}
-		if _, ok := check.Leaks(measure(1e6, 30e6, 60e6)); ok {
-			t.Fatal("a cache of 60 MB is no leak")
-		}
-		if _, ok := check.Leaks(measure(10e3, 30e6, 1e12)); ok {
-			t.Fatal("10 MB are too little to be sure")
-		}
-	}
-}
 
 // The TypeScript SDK takes thirty times as long for an object of many members as for a text of the same length, servers in
 // Go a few times.
@@ -91,13 +37,18 @@ func TestCostlyShape(t *testing.T) {
 			}
 			found := 0
 			for range 5 { // a busy machine can make the few milliseconds that a text takes twice as long
-				check.MakeShapeTime(b, rand.New(rand.NewPCG(1, 2)), func(name string, in script.Script) {
-					_, obs := execute(t, e, in)
-					for _, f := range told(&obs, check.RuleShape) {
-						found++
-						t.Logf("%s: %s", name, f.Message)
+				for _, c := range check.All {
+					if c.Label != check.ShapeTime {
+						continue
 					}
-				})
+					c.Make(b, rand.New(rand.NewPCG(1, 2)), func(name string, in script.Script) {
+						_, obs := execute(t, e, in)
+						for _, f := range told(&obs, check.RuleShape) {
+							found++
+							t.Logf("%s: %s", name, f.Message)
+						}
+					})
+				}
 				if found > 0 {
 					break
 				}
@@ -177,4 +128,58 @@ func TestKeptOpen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of one call that is made again and again, memory that is kept of each is found, however much the server takes without it, and so is time that
+// grows with the number of calls. A cache that fills up and stays, and a server that is slow from the start, or has no processor for itself, are not.
+func TestRepeatedCalls(t *testing.T) {
+	program := mcptest.BuildServer(t, "keeping")
+	for _, tt := range []struct {
+		mode, rule string
+		beside     int // programs that keep processors busy for the second half of the time
+	}{
+		{"leaking", check.RuleMemoryGrowth, 0}, {"slower", check.RuleSlower, 0}, {"growing", check.RuleSlower, 0},
+		{"clean", "", 0}, {"clean-cache", "", 0}, {"clean-slow", "", 0}, {"clean-slow", "", 4},
+	} {
+		t.Run(fmt.Sprint(tt.mode, " ", tt.beside), func(t *testing.T) {
+			args := []string{program, tt.mode}
+			e := open(t, &Target{Command: server.Command{Args: args, Scratch: t.TempDir(), Timeout: 20 * time.Second}})
+			defer burn(tt.beside)()
+			found := 0
+			for _, s := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {
+				if s.Script.Check != check.GrowthMemory {
+					continue
+				}
+				tr, obs := execute(t, e, s.Script)
+				t.Log(s.Name, obs.Runs, tr.Growth)
+				for _, rule := range []string{check.RuleMemoryGrowth, check.RuleSlower} {
+					for _, f := range told(&obs, rule) {
+						t.Log(f.Message)
+						if found++; f.Rule != tt.rule {
+							t.Errorf("%s is reported", f.Rule)
+						}
+					}
+				}
+			}
+			if (found > 0) != (tt.rule != "") {
+				t.Errorf("%d findings, want %q", found, tt.rule)
+			}
+		})
+	}
+}
+
+// burn keeps so many processors busy until it is stopped, from a moment on at which a server has done some of its work.
+func burn(processors int) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for range processors {
+		all.Go(func() {
+			for began := time.Now(); ctx.Err() == nil; {
+				if time.Since(began) < 500*time.Millisecond {
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		})
+	}
+	return func() { cancel(); all.Wait() }
 }

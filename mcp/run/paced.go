@@ -15,7 +15,7 @@ func (k *talk) tooMany() bool {
 	}
 	n := 0
 	for i := range k.in.Steps {
-		n += max(k.in.Steps[i].Times, 1)
+		n += k.meter.Least(max(k.in.Steps[i].Times, 1))
 	}
 	return n > alwaysRun && float64(n) > float64(r.Limit())*k.e.target.timeout().Seconds()
 }

@@ -75,6 +75,7 @@ type Growth struct {
 	Sizes     []float64 // strictly rising
 	Values    []float64
 	Processes []float64 // with "open"
+	Used      []float64 // with "memory": microseconds of the processor by then
 }
 
 // Waiting is what a process waits for that uses no processor.

@@ -23,12 +23,16 @@ var modes = []struct{ name, about string }{
 	{"together", "two calls at once end the process"},
 	{"growing", "each note is read and written again with each call, in a file of its home"},
 	{"growing-elsewhere", "the same, in the directory that the second argument names"},
+	{"leaking", "each call keeps 200 kB, in a program of 120 MB"},
+	{"slower", "each call goes through all those before it"},
 	{"clean", "none of these"},
 	{"clean-session", "after logout everything is refused but login"},
 	{"clean-full", "a store of a hundred notes is full"},
 	{"clean-window", "only the last eight notes are shown"},
 	{"clean-style", "a style that is refused is not kept"},
 	{"clean-limited", "the rate of calls is limited"},
+	{"clean-cache", "what calls keep is a cache that fills up"},
+	{"clean-slow", "each call takes as long as the first"},
 }
 
 type object = map[string]any
@@ -45,6 +49,7 @@ type server struct {
 	away   bool   // logged out
 	calls  int
 	inside int
+	kept   [][]byte // of past calls, and what the program takes from the start
 }
 
 func main() {
@@ -55,6 +60,9 @@ func main() {
 		return
 	}
 	s := &server{mode: os.Args[1], style: "plain"}
+	if s.mode == "leaking" {
+		s.kept = append(s.kept, block(120<<20))
+	}
 	in := bufio.NewReader(os.Stdin)
 	var calls sync.WaitGroup
 	for {
@@ -138,6 +146,7 @@ func (s *server) call(name string, arguments object) object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
+	s.weigh()
 	switch {
 	case s.mode == "clean-session" && name == "login", s.mode == "clean-session" && name == "logout":
 		s.away = name == "logout"
@@ -180,6 +189,36 @@ func (s *server) call(name string, arguments object) object {
 		return said(fmt.Sprint(len(strings.Fields(text))))
 	}
 	return refusal("no such tool")
+}
+
+// weigh takes the memory and the time that a call takes beside what it does.
+func (s *server) weigh() {
+	const cached = 300 // of 200 kB each
+	switch {
+	case s.mode == "leaking", s.mode == "clean-cache" && len(s.kept) < cached:
+		s.kept = append(s.kept, block(200_000))
+	case s.mode == "slower":
+		compute(s.calls)
+	case s.mode == "clean-slow":
+		compute(512)
+	}
+}
+
+// compute takes some 5 µs for each of n.
+func compute(n int) (sum int) {
+	for i := range n * 10_000 {
+		sum ^= sum<<1 + i
+	}
+	return sum
+}
+
+// block returns so much memory that is written to, or it would not count.
+func block(size int) []byte {
+	b := make([]byte, size)
+	for i := 0; i < size; i += 1024 {
+		b[i] = 1
+	}
+	return b
 }
 
 // add adds a note; what it reads, it writes back a moment later.
