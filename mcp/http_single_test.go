@@ -41,6 +41,7 @@ func TestSingleBugs(t *testing.T) {
 		{"scope-of-pages", "-stateless", judge.RuleCaching, "page", check.Pagination},
 		{"list-asks", "-stateless", judge.RuleInputRequired, "this method", check.Repeat},
 		{"asks-undeclared", "-stateless", judge.RuleInputRequired, "did not declare", check.BareClient},
+		{"refuses-missing", "-stateless", judge.RuleMissingInput, "go", check.Questions},
 		{"needs-other-code", "-stateless", check.RuleCapabilityCode, "-32603", check.BareClient},
 		{"no-discover", "-stateless", judge.RuleDiscover, "-32601", check.Stateless},
 		{"discover-404", "-stateless", judge.RuleDiscover, "page not found and status 404", check.Stateless},

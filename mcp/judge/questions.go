@@ -22,6 +22,9 @@ var questionRules = []teasel.Rule{
 	{ID: RuleRequestState, Severity: teasel.High, Title: "State of a request that was changed is accepted",
 		Help:   "A request came back with another requestState than the server had given, and was carried out.\n\nThe state passes through the client, which may put into it what it likes: steps that were never taken, amounts, other users' data.\n\nSign the state, check it, and refuse what does not fit.",
 		Source: specification + "2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow"},
+	{ID: RuleMissingInput, Severity: teasel.Low, Title: "Request without all of the input is refused and not asked for it",
+		Help:   "A result asked for input. The request came again with its requestState and without an answer to one of the questions, and was answered with an error.\n\nUsers close a form, or are offline: the client cannot know whether to try once more, and the call is lost.\n\nAsk again for what is missing, in another result with the resultType input_required.",
+		Source: specification + "2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow"},
 }
 
 // requestShape judges the form of what a server asks of the client.
@@ -93,4 +96,41 @@ func (j *judge) requestState(s *script.Sent, r *script.Received) {
 		j.report(RuleRequestState, j.subject(s), "", fmt.Sprintf("%s came with the requestState %s, which the server had not given, and was carried out: %s.",
 			j.subject(s), jsonrpc.Cut(sent.String(), 80), jsonrpc.Cut(r.Raw, 160)))
 	}
+}
+
+// missingInput judges a request that came again without all of the input that it was asked for, and was refused.
+func (j *judge) missingInput(s *script.Sent, r *script.Received) {
+	given := s.Message.Params.Get("inputResponses")
+	if given == nil || given.Kind != mutate.Object || r.Message.Error == nil {
+		return
+	}
+	for _, asked := range slices.Backward(j.t.Received) {
+		if asked.Sent < 0 || asked.At >= r.At || !session.AsksForInput(asked.Message.Result) || !isAgain(s, &j.t.Sent[asked.Sent], asked.Message.Result) {
+			continue
+		}
+		wanted := asked.Message.Result.Get("inputRequests")
+		if wanted == nil {
+			return
+		}
+		for _, w := range wanted.Members {
+			if given.Get(w.Name) == nil {
+				j.report(RuleMissingInput, j.subject(s), "", fmt.Sprintf("%s came again without %s in its inputResponses, and was answered with %s; expected to be asked again.",
+					j.subject(s), jsonrpc.Quote(w.Name, 40), jsonrpc.Cut(r.Raw, 160)))
+				return
+			}
+		}
+		return
+	}
+}
+
+// isAgain reports whether a request is an earlier one that was sent again because its result asked for input: it has the state of that
+// result, and all else is as it was.
+func isAgain(s, first *script.Sent, result *mutate.JSON) bool {
+	params := func(s *script.Sent) *mutate.JSON {
+		p := s.Message.Params.Clone()
+		p.Delete("inputResponses")
+		p.Delete("requestState")
+		return p
+	}
+	return s.Message.Method == first.Message.Method && s.Message.Params.Get("requestState").Equal(result.Get("requestState")) && params(s).Equal(params(first))
 }

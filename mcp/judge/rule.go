@@ -116,6 +116,7 @@ const (
 	RuleRequestShape  = "mcp/request-shape"
 	RuleInputRequired = "mcp/input-required"
 	RuleRequestState  = "mcp/request-state"
+	RuleMissingInput  = "mcp/missing-input"
 
 	RuleTaskStatus  = "mcp/task-status"
 	RuleTaskResult  = "mcp/task-result"

@@ -67,7 +67,7 @@ var scopes = map[string]scope{
 
 	RuleDiscover: {session.StatelessVersion, "", "", must}, RuleMeta: {session.StatelessVersion, "", "", must}, RuleMetaCode: {session.StatelessVersion, "", "", must}, RuleResultType: {session.StatelessVersion, "", "", must},
 	RuleCaching: {session.StatelessVersion, "", "", must}, RuleSubscription: {session.StatelessVersion, "", "", must},
-	RuleInputRequired: {session.StatelessVersion, "", "", must}, RuleRequestState: {session.StatelessVersion, "", "", must},
+	RuleInputRequired: {session.StatelessVersion, "", "", must}, RuleRequestState: {session.StatelessVersion, "", "", must}, RuleMissingInput: {session.StatelessVersion, "", "", should},
 	check.RuleEarlierRequests: {session.StatelessVersion, "", "", must}, RuleServerRequest: {session.StatelessVersion, "", "", must}, RuleUnaskedLog: {session.StatelessVersion, "", "", must}, RuleRequestShape: {"", "", "", must},
 
 	RuleTaskStatus: {tasked, tasked, "", must}, RuleTaskResult: {tasked, tasked, "", must}, RuleTaskCancel: {tasked, tasked, "", must},

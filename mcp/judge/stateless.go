@@ -123,6 +123,7 @@ func (j *judge) stateless(s *script.Sent, r *script.Received) bool {
 	case session.IsRemoved(m.Method), m.Method == "server/discover" && result == nil:
 		return false
 	case result == nil: // what is wrong with the head or the version was refused before anybody saw the method
+		j.missingInput(s, r)
 		code := script.ErrorCode(r)
 		if code < codeVersion && code >= codeLastReserved {
 			j.report(RuleCodeRange, fmt.Sprintf("(error code %d)", code), "", fmt.Sprintf("%s was answered with error code %d, which MCP reserves and does not define.", jsonrpc.Cut(s.Raw, 160), code))

@@ -25,6 +25,7 @@ var bugs = []string{
 	"scope-of-pages",     // the pages of a list differ in their scope
 	"list-asks",          // a list asks for input
 	"asks-undeclared",    // a tool asks for what the client did not declare
+	"refuses-missing",    // a question that is not answered is not asked again
 	"needs-other-code",   // what the client would need is said with another code
 	"needs-other-status", // and with another status
 	"no-discover",        // server/discover is no method
@@ -88,6 +89,12 @@ func confirmTool() any {
 		"inputSchema": map[string]any{"type": "object"}}
 }
 
+// answers reports whether a request has an answer to a question in its inputResponses.
+func (m *message) answers(question string) bool {
+	var responses map[string]json.RawMessage
+	return json.Unmarshal(m.Params["inputResponses"], &responses) == nil && responses[question] != nil
+}
+
 // confirm is the tool that asks whether to go on, of a client that has said that it can be asked.
 func (s *server) confirm(w http.ResponseWriter, m *message) {
 	var meta struct {
@@ -100,6 +107,12 @@ func (s *server) confirm(w http.ResponseWriter, m *message) {
 	switch {
 	case m.Params["arguments"] != nil && json.Unmarshal(m.Params["arguments"], &arguments) != nil || string(m.Params["arguments"]) == "null":
 		s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "arguments are no object"))
+	case m.Params["inputResponses"] != nil && m.text("requestState") == "asked" && !m.answers("go"):
+		if s.has("refuses-missing") {
+			s.answer(w, http.StatusOK, m.ID, "error", problem(-32602, "go was not answered"))
+			return
+		}
+		s.answer(w, http.StatusOK, m.ID, "result", asks())
 	case m.Params["inputResponses"] != nil && m.text("requestState") == "asked":
 		s.answer(w, http.StatusOK, m.ID, "result", content("went on", false))
 	case m.Params["requestState"] != nil && m.text("requestState") != "asked":
