@@ -120,8 +120,10 @@ func readReport(path, kind string) (known []Known, err error) {
 				r.problem(at, "a report of kind %q: expected one of kind %q", k, kind)
 			}
 			return ok
-		case "findings", "known", "unconfirmed":
-			return r.array(fmt.Sprintf("a list of findings in %q", name), func() bool { return r.reported(&known, name == "unconfirmed") })
+		case "findings", "known":
+			return r.array(fmt.Sprintf("a list of findings in %q", name), func() bool { return r.reported(&known, false) })
+		case "unconfirmed", "unreproduced":
+			return r.array(fmt.Sprintf("a list of findings in %q", name), func() bool { return r.reported(&known, true) })
 		}
 		return r.skip()
 	})

@@ -61,9 +61,11 @@ func TestReadKnownReport(t *testing.T) {
 	known, err := read(`{"teasel":"1","kind":"mcp","later":[{}],
 		"findings":[{"id":"0000000000000001","rule":"mcp/hang","severity":"high","subject":"s","message":"m","test":"p FuzzX"}],
 		"unconfirmed":[{"id":"0000000000000002","rule":"mcp/hang","severity":"high"}],
+		"unreproduced":[{"id":"0000000000000005","rule":"mcp/hang","severity":"high"}],
 		"known":[{"id":"0000000000000003","rule":"mcp/hang","severity":"high","state":"baseline"},
 			{"id":"0000000000000004","rule":"mcp/hang","severity":"high","state":"accepted","reason":"r"}]}`)
 	want := []Known{{"0000000000000001", "mcp/hang", teasel.High, "s", "m", "p FuzzX", false}, {ID: "0000000000000002", Rule: "mcp/hang", Severity: teasel.High, Pending: true},
+		{ID: "0000000000000005", Rule: "mcp/hang", Severity: teasel.High, Pending: true},
 		{ID: "0000000000000003", Rule: "mcp/hang", Severity: teasel.High}}
 	if err != nil || !slices.Equal(known, want) {
 		t.Errorf("%+v, %v, want %+v", known, err, want)

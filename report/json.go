@@ -31,10 +31,11 @@ type jsonRun struct {
 	Tables              map[string]jsonTable `json:"tables,omitzero"`      // of figures, such as requests and messages
 	KnownShare          float64              `json:"known_share,omitzero"` // of the time, for confirming, trimming, minimising, and inputs that crash or hang
 	Findings            []jsonFinding        `json:"findings"`
-	Unconfirmed         []jsonFinding        `json:"unconfirmed"`       // seen, and there was no time to reproduce them, or they were not reproduced
-	Outcome             string               `json:"outcome"`           // found, unconfirmed, not reproduced, untested or nothing
-	Untested            string               `json:"untested,omitzero"` // why what the run was for was not tested
-	NotReproduced       int                  `json:"not_reproduced"`    // findings that were seen, tried and not reproduced; some of them are in unconfirmed
+	Unconfirmed         []jsonFinding        `json:"unconfirmed"`            // seen, and there was no time to reproduce them
+	Outcome             string               `json:"outcome"`                // found, unconfirmed, not reproduced, untested or nothing
+	Untested            string               `json:"untested,omitzero"`      // why what the run was for was not tested
+	NotReproduced       int                  `json:"not_reproduced"`         // findings that were seen, tried and not reproduced
+	Unreproduced        []jsonFinding        `json:"unreproduced,omitempty"` // those of them that are listed
 	Stopped             string               `json:"stopped"`
 	Library             string               `json:"library,omitzero"`  // what the target is built on
 	Triaged             *jsonTriaged         `json:"triaged,omitempty"` // of teasel triage
@@ -59,7 +60,7 @@ type jsonFinding struct {
 	Stable      bool   `json:"stable"`
 	Reproducer  string `json:"reproducer"`
 	Unsaved     string `json:"unsaved,omitempty"` // why it has no file
-	Tries       int    `json:"tries,omitempty"`   // of an unconfirmed finding: none of them has reproduced it
+	Tries       int    `json:"tries,omitempty"`   // of one that was not reproduced: none of them has
 	Test        string `json:"test,omitempty"`    // that it is of
 
 	Stage        string  `json:"stage,omitempty"`
@@ -114,7 +115,10 @@ func JSON(w io.Writer, r *Run) error {
 	o.Unconfirmed, o.Stopped, o.Untested = []jsonFinding{}, r.Summary.Stopped, r.Untested
 	for _, f := range r.Pending() {
 		u := r.jsonFinding(&f, r.reproducer(&f))
-		u.Tries = f.Tries
+		if u.Tries = f.Tries; u.Tries > 0 {
+			o.Unreproduced = append(o.Unreproduced, u)
+			continue
+		}
 		o.Unconfirmed = append(o.Unconfirmed, u)
 	}
 	o.Triaged = r.triaged()
