@@ -16,8 +16,9 @@ var (
 	// The message of std::terminate, of libstdc++ and of libc++, where the type is followed by what().
 	uncaught        = regexp.MustCompile(`(?m)^(terminate called .*)(?:\n  what\(\):  (.*))?`)
 	uncaughtByClang = regexp.MustCompile(`(?m)^libc\+\+abi(?:\.dylib)?: (terminating (?:with|due to) (?:uncaught|unexpected) exception of type .*?)(?:: (.*))?$`)
-	// What our runtime says of the exception that is handled when a program calls abort: its mangled type, and its value.
-	handled      = regexp.MustCompile(`(?m)^teasel: exception of type (\S+?)(?:: (.*))?$`)
+	// What our runtime says of the exception that is handled when a program calls abort: its mangled type, or what withTypes has put there, and
+	// its value.
+	handled      = regexp.MustCompile(`(?m)^teasel: exception of type (?:'([^'\n]+)'|(\S+?))(?:: (.*))?$`)
 	deadlySignal = regexp.MustCompile(`(?m)^\w+Sanitizer:DEADLYSIGNAL$`)
 	pureVirtual  = regexp.MustCompile(`(?mi)^.*pure virtual (?:method|function) called.*$`)
 	longString   = regexp.MustCompile(`std::(?:__cxx11|__1)::basic_string<char, std::(?:__1::)?char_traits<char>, std::(?:__1::)?allocator<char> ?>`)
@@ -79,8 +80,7 @@ func AbortMessage(stderr string) string {
 // end with its type, what(), and its value; "": nothing.
 func exception(stderr string) (head, what, value string) {
 	if m := handled.FindStringSubmatch(stderr); m != nil {
-		head = WhileHandled + "'" + strings.TrimPrefix(Demangled("_ZTS"+m[1]), "typeinfo name for ") + "'"
-		value = m[2]
+		head, value = WhileHandled+"'"+cmp.Or(m[1], typeName(m[2]))+"'", m[3]
 	}
 	for _, p := range [...]*regexp.Regexp{uncaught, uncaughtByClang} {
 		if m := p.FindStringSubmatch(stderr); m != nil {
@@ -88,6 +88,20 @@ func exception(stderr string) (head, what, value string) {
 		}
 	}
 	return longString.ReplaceAllString(head, "std::string"), what, value
+}
+
+// typeName returns the source name of a type of C++.
+func typeName(mangled string) string {
+	return strings.TrimPrefix(Demangled("_ZTS"+mangled), "typeinfo name for ")
+}
+
+// withTypes returns a text in which what our runtime says of an exception has the source name of its type.
+func withTypes(text string) string {
+	m := handled.FindStringSubmatchIndex(text)
+	if m == nil || m[4] < 0 {
+		return text
+	}
+	return text[:m[4]] + "'" + longString.ReplaceAllString(typeName(text[m[4]:m[5]]), "std::string") + "'" + text[m[5]:]
 }
 
 // longestLine is how many bytes of a program's own words are shown on one line.

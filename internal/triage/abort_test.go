@@ -55,6 +55,28 @@ func TestAbortMessage(t *testing.T) {
 	}
 }
 
+// TestSymboliseTypes: the types of exceptions have their source names, and the text says the same as before.
+func TestSymboliseTypes(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\nteasel: exception of type St16invalid_argument\nb\n":                            "a\nteasel: exception of type 'std::invalid_argument'\nb\n",
+		"teasel: exception of type N3app5ErrorE":                                            "teasel: exception of type 'app::Error'",
+		"teasel: exception of type PKc: no such key: x\n":                                   "teasel: exception of type 'char const*': no such key: x\n",
+		"teasel: exception of type NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE: x": "teasel: exception of type 'std::string': x",
+		"teasel: exceptional of type N3app5ErrorE\n":                                        "teasel: exceptional of type N3app5ErrorE\n",
+	} {
+		got := Reader{}.Symbolise(text)
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if a, b := AbortMessage(text), AbortMessage(got); a != b {
+			t.Errorf("%q: message %q, and %q of the text with source names", text, a, b)
+		}
+		if again := (Reader{}).Symbolise(got); again != got {
+			t.Errorf("%q: a second time %q", got, again)
+		}
+	}
+}
+
 // TestLastLine: what a sanitizer writes is not the program's own.
 func TestLastLine(t *testing.T) {
 	for text, want := range map[string]string{

@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// Symbolise returns a sanitizer's report in which functions and lines replace modules and offsets in all stacks.
+// Symbolise returns a sanitizer's report, or what a program wrote, in which functions and lines replace modules and offsets in all stacks, and
+// source names the mangled ones of exceptions' types.
 func (x Reader) Symbolise(text string) string {
+	text = withTypes(text)
 	if x.Frames == nil {
 		return text
 	}
