@@ -70,6 +70,9 @@ func TestStartErrors(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", test, err, want)
 		}
+		if e, ok := errors.AsType[*fuzztest.StartError](err); ok && test == "FuzzSkips" && e.Hint != "" {
+			t.Errorf("%s: the reason is known, and there is a hint: %s", test, e.Hint)
+		}
 	}
 	_, err := (&fuzztest.Target{Binary: binary, Dir: dir, Name: "FuzzFails", Env: []string{"ZOO_EXIT=3"}}).Describe(t.Context())
 	if want := "FuzzFails: the test binary ended with exit status 3 before F.Fuzz"; err == nil || err.Error() != want {

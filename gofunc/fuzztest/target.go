@@ -192,6 +192,9 @@ func (t *Target) silent(said string, s proc.State) error {
 		e.Reason, e.Hint = "it did not call F.Fuzz", "plain go test should show why: "+t.Plain("-v")
 		if why, skipped := t.skipReason(said); skipped {
 			e.Reason = strings.TrimSuffix("it is skipped: "+why, ": ")
+			if why != "" {
+				e.Hint = ""
+			}
 		}
 	case strings.Contains(said, "no fuzz tests to fuzz"):
 		e.Reason = "the test binary has no such fuzz test"
