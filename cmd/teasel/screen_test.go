@@ -81,7 +81,7 @@ func TestScreenInTmux(t *testing.T) {
 	t.Parallel()
 	w := newWindow(t)
 	w.keys("./teasel demo --duration 1h", "Enter")
-	w.await("mcp: teasel demo-server", "running", "[findings", "critical")
+	w.await("mcp: teasel demo-server", "running", "[findings", "mcp/server-crash") // a finding, which Enter opens
 	for _, step := range []struct{ key, shows string }{
 		{"?", "the next panel"}, {"?", "[findings"}, {"Tab", "[stages]"}, {"Tab", "[workers"}, {"Tab", "[requests]"}, {"Tab", "[log]"}, {"Tab", "[findings"},
 		{"Down", "[findings"}, {"Up", "[findings"}, {"Enter", "reproduced"}, {"Escape", "tab panel"}, {"/", "filter the findings"}, {"zzz", "findings 0 of"}, {"Escape", "tab panel"},
