@@ -1,5 +1,7 @@
 package teasel
 
+import "slices"
+
 // bisectJob returns a job that finds out which of the inputs that were in flight when the target died are to blame. The first of them
 // runs alone on a fresh target: most targets work in order. If it is to blame, the others were in flight by chance and run again
 // together, on the target as it is; those that are lost again are treated in the same way. Otherwise parts of them run on fresh targets,
@@ -51,7 +53,11 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding, inVain 
 			ran = ins[1:]
 			ins, froms = run(ran, froms[1:], false, nil)
 		}
-		if len(ins) > 0 && !blamed {
+		if len(ins) > 0 && !blamed { // one that was answered may have done it, some time later
+			if j.diedLater(q, ran, froms[0].stage) {
+				r.outcome = outcomeDropped
+				return
+			}
 			for past, long := range q.sequences(ran, len(ins)) {
 				if run([]T{long}, froms[:1], true, past); blamed {
 					break
@@ -61,4 +67,12 @@ func bisectJob[T any](ins []T, froms []origin[T], before []T, f Finding, inVain 
 		r.finding.Tries, r.finding.Message = 1, inVain
 	}
 	return j
+}
+
+// diedLater runs what the target had run before, one at a time, and reports whether one of them kills it. Of what they were made is no longer known.
+func (j *job[T]) diedLater(q *requester[T], ran []T, stage int) bool {
+	ran = ran[max(0, len(ran)-mostTogether):]
+	j.froms = slices.Repeat([]origin[T]{{stage: stage}}, len(ran))
+	obs := q.do(request[T]{ins: ran, class: classBisect, fresh: true, alone: true})
+	return slices.ContainsFunc(obs, func(o Observation) bool { return o.failed() && !o.cutShort() })
 }

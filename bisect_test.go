@@ -16,7 +16,8 @@ import (
 type batchProcessTarget struct {
 	size, late int // size 0: one input at a time, by Exec alone
 	kills      func(ran []byte) bool
-	calls      *[]string // what it was asked for, in order
+	calls      *[]string             // what it was asked for, in order
+	rests      func(ran []byte) bool // says whether it dies when nothing follows; nil: it does not
 }
 
 type batchProcess struct {
@@ -60,7 +61,7 @@ func (e *batchProcess) History(o *teasel.Observation) [][]byte {
 func (e *batchProcess) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
 	*e.t.calls = append(*e.t.calls, "run "+string(in))
 	o.Evidence, o.Features = lived(append(slices.Clip(e.past), bytes.Clone(in))), append(o.Features, 1)
-	if o.Exit, o.Runs = teasel.ExitOK, uint32(len(in)); e.run(in) {
+	if o.Exit, o.Runs = teasel.ExitOK, uint32(len(in)); e.run(in) || e.t.rests != nil && e.t.rests(e.ran) {
 		o.Exit, o.Detail = teasel.ExitCrash, "died of "+string(e.ran[len(e.ran)-1:])
 		e.ran, e.past = nil, nil
 	}
@@ -115,7 +116,7 @@ func (blockMutator) Simplify(k uint64, _, src []byte) ([]byte, bool) {
 // runProcess runs batches of single letters on a process that dies as kills says.
 func runProcess(t *testing.T, text string, size, late int, kills func([]byte) bool) (s teasel.Summary, calls []string) {
 	t.Helper()
-	c := bytesCampaign(batchProcessTarget{size, late, kills, &calls})
+	c := bytesCampaign(batchProcessTarget{size: size, late: late, kills: kills, calls: &calls})
 	c.Mutator, c.Seeds, c.Runs = blockMutator{}, [][]byte{{'-'}}, uint64(len(text)+1)
 	c.Stages = []teasel.Stage[[]byte]{letters(text)}
 	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes)} }
@@ -180,10 +181,10 @@ func TestLongInputIsShortened(t *testing.T) {
 	noise := strings.Repeat(".", 60)
 	for _, text := range []string{"a.b" + noise, noise + "ab" + noise, "a" + noise + "b", noise + "a" + noise + "b" + noise} {
 		var calls []string
-		c := bytesCampaign(batchProcessTarget{0, 0, func(ran []byte) bool {
+		c := bytesCampaign(batchProcessTarget{calls: &calls, kills: func(ran []byte) bool {
 			a := bytes.IndexByte(ran, 'a')
 			return a >= 0 && bytes.IndexByte(ran[a:], 'b') > 0
-		}, &calls})
+		}})
 		c.Mutator, c.Seeds, c.Runs, c.MinimizeRuns = blockMutator{}, [][]byte{[]byte(text)}, 2, 1
 		c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes)} }
 		s, err := c.Run(t.Context())
@@ -230,6 +231,27 @@ func TestSeveralDeathsInABatch(t *testing.T) {
 	}
 }
 
+// What kills a process some inputs later, or when none follow, is found, and not what is in flight by then.
+func TestDeathSomeInputsLater(t *testing.T) {
+	for _, late := range []int{0, 3} {
+		var calls []string
+		after := func(n int) func([]byte) bool {
+			return func(ran []byte) bool { i := bytes.IndexByte(ran, '!'); return i >= 0 && len(ran)-1-i >= n }
+		}
+		c := bytesCampaign(batchProcessTarget{size: 64, late: late, kills: after(10), rests: after(0), calls: &calls})
+		c.Mutator, c.Seeds, c.Runs = blockMutator{}, [][]byte{{'-'}}, 128
+		c.Stages = []teasel.Stage[[]byte]{letters(strings.Repeat("abcdefg", 8) + "!" + strings.Repeat("hijklmn", 10))}
+		c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes)} }
+		s, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bisected(s); got != "! 3/3" {
+			t.Errorf("%d late: found %s", late, got)
+		}
+	}
+}
+
 // When a death does not come again, what is reported is all that was in flight, and not the last of it.
 func TestDeathThatDoesNotComeAgain(t *testing.T) {
 	died := false
@@ -247,7 +269,7 @@ func TestDeathThatDoesNotComeAgain(t *testing.T) {
 func TestKnownDeathsTakeATenth(t *testing.T) {
 	for _, late := range []int{0, 1000} {
 		var calls []string
-		c := bytesCampaign(batchProcessTarget{64, late, anyOf("!?"), &calls})
+		c := bytesCampaign(batchProcessTarget{size: 64, late: late, kills: anyOf("!?"), calls: &calls})
 		round := 0
 		c.Mutator, c.Seeds, c.Runs = blockMutator{}, [][]byte{{'-'}}, 64*1000
 		c.Stages = []teasel.Stage[[]byte]{lettersFunc(func() string {

@@ -18,6 +18,12 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 		}
 		seen := in
 		in, ok := p.confirm(in, history)
+		if ok && len(p.past) == 0 && p.later(p.withoutLast(in)) {
+			r.outcome = outcomeDropped
+		}
+		if r.outcome == outcomeDropped {
+			return
+		}
 		if !ok && r.short && !p.obs.failed() {
 			r.outcome, r.in, r.obs = outcomeDropped, in, p.obs
 			return
@@ -139,6 +145,10 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	if p.reproduce(in, len(history) > 1 || p.r.short) {
 		return in, true
 	}
+	if n := len(history); p.later(history[max(0, n-mostTogether):max(0, n-1)]) {
+		p.r.outcome = outcomeDropped
+		return in, false
+	}
 	for past, long := range p.q.sequences(history, 0) {
 		p.past = past
 		if p.reproduce(long, true) {
@@ -149,6 +159,30 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 		}
 	}
 	return in, false
+}
+
+// later reports whether the target has died of something before the part that the finding is named after: it was answered, and what came next has
+// the blame. Given time, the target dies of one of the inputs that ran before, one at a time, or of the input without its last part. That is a
+// finding of its own.
+func (p *reproducer[T]) later(before []T) bool {
+	if !p.r.crash || p.rule == "" || len(before) == 0 {
+		return false
+	}
+	obs := p.run(before, true, false)
+	return slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitCrash && !p.shown(&o, true) })
+}
+
+// withoutLast returns an input without its last part; none if it has only one.
+func (p *reproducer[T]) withoutLast(in T) []T {
+	n := parts(p.q.mut, in)
+	if n == 1 {
+		return nil
+	}
+	kept := make([]int, n-1)
+	for i := range kept {
+		kept[i] = i
+	}
+	return []T{p.q.mut.(Joiner[T]).Keep(in, kept)}
 }
 
 // sequences returns ever more of the inputs that a target has run, the last ones, and the same joined into one: the last few first, but

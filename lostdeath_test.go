@@ -33,7 +33,7 @@ func TestDeathAtKnownPlace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var calls []string
-			c := bytesCampaign(batchProcessTarget{64, 1000, tt.kills, &calls})
+			c := bytesCampaign(batchProcessTarget{size: 64, late: 1000, kills: tt.kills, calls: &calls})
 			c.Mutator, c.Seeds, c.Runs = blockMutator{}, [][]byte{{'-'}}, uint64(len(tt.text)+1)
 			c.Stages, c.NewDetectors = []teasel.Stage[[]byte]{letters(tt.text)}, diesAt("main.go:7")
 			s, err := c.Run(t.Context())

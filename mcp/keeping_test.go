@@ -83,3 +83,24 @@ func TestCollecting(t *testing.T) {
 		})
 	}
 }
+
+// What ends a server some time after it was answered is named, and not the call that came next.
+func TestLateDeath(t *testing.T) {
+	program := mcptest.BuildServer(t, "keeping")
+	for seed := range uint64(2) {
+		h := &hunt{command: []string{program, "late-death"}, seed: seed, checks: true, beside: true, labels: []string{check.Injection, check.Invalid, check.Batch}}
+		deaths := 0
+		for _, f := range h.run(t).Findings {
+			if f.Rule != judge.RuleCrash && f.Rule != judge.RuleExit {
+				continue
+			}
+			deaths++
+			if in, err := (script.Codec{}).Decode(f.Input); err != nil || f.Subject != "tools/call count_words" || len(in.Steps) != 1 {
+				t.Errorf("seed %d: %s of %s: %s\n%s", seed, f.Rule, f.Subject, f.Message, f.Input)
+			}
+		}
+		if deaths == 0 {
+			t.Errorf("seed %d: the death is not found", seed)
+		}
+	}
+}

@@ -24,6 +24,7 @@ var modes = []struct{ name, about string }{
 	{"growing", "each note is read and written again with each call, in a file of its home"},
 	{"growing-elsewhere", "the same, in the directory that the second argument names"},
 	{"leaking", "each call keeps 200 kB, in a program of 120 MB"},
+	{"late-death", "a call is answered, and ends the process ten milliseconds later"},
 	{"slower", "each call goes through all those before it"},
 	{"clean", "none of these"},
 	{"clean-session", "after logout everything is refused but login"},
@@ -186,6 +187,9 @@ func (s *server) call(name string, arguments object) object {
 			return refusal("text must be a string")
 		}
 		s.broken = s.mode == "fragile" && strings.Contains(text, "/")
+		if s.mode == "late-death" && strings.Contains(text, "/") {
+			time.AfterFunc(10*time.Millisecond, func() { os.Exit(7) })
+		}
 		return said(fmt.Sprint(len(strings.Fields(text))))
 	}
 	return refusal("no such tool")
