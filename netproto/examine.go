@@ -178,9 +178,10 @@ const slack = 128
 func (e *executor) fault(o *teasel.Observation, f judge.Fault, text string) {
 	v := &e.evidence
 	v.Fault, v.Text = f, text
-	if n := len(v.Talk); f == judge.FaultClosed { // to whoever came next
+	switch n := len(v.Talk); {
+	case v.Gone != nil: // a later client has seen it: which dialogue is to blame is not known
 		v.At = -1
-	} else if n > 0 {
+	case n > 0:
 		v.At = n - 1
 	}
 	o.Exit, o.Evidence = teasel.ExitCrash, v

@@ -32,7 +32,7 @@ const (
 // Evidence is what was seen of one dialogue. Its slices are lent until the next one.
 type Evidence struct {
 	Fault   Fault
-	At      int    // message after which it showed, from 0 on; -1: before the first
+	At      int    // message after which it showed, from 0 on; -1: before the first, or Gone is set and it is not known
 	Message string // name of that message; "": it has none
 	Closed  bool   // it showed when the connection had been closed behind that message
 	// Repeated is how often the dialogue had been held before on the same server, to see what it leaves behind, when the fault

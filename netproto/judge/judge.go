@@ -105,7 +105,7 @@ func (e *Evidence) gone(f teasel.Finding) teasel.Finding {
 
 // goneEarlier reports whether a server is gone, and an earlier dialogue than this one may be to blame.
 func (e *Evidence) goneEarlier() bool {
-	return e.Gone != nil && e.Gone.Held > 1 && (e.At < 0 || e.Fault == FaultUnanswered)
+	return e.Gone != nil && e.Gone.Held > 1 && e.At < 0
 }
 
 // death is a finding of a server that is no more.
