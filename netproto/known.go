@@ -15,6 +15,13 @@ type known struct {
 	unreproduced map[teasel.Feature]uint8
 }
 
+// mostUnreproduced is how often something that does not recur may seem to be news, and mostUnsteady of how much it is noted how often that was:
+// answers with random bytes never come to an end, four features and 36 bytes each for a dialogue of two messages, a gigabyte in an hour.
+const (
+	mostUnreproduced = 8
+	mostUnsteady     = 1 << 16
+)
+
 func newKnown() known {
 	return known{map[teasel.Feature]float64{}, map[teasel.Feature]uint8{}}
 }
@@ -28,6 +35,16 @@ func (k known) learn(f teasel.Feature, complexity float64) {
 	if k.news(f, complexity) {
 		k.best[f] = math.Floor(complexity)
 	}
+}
+
+// unsteady notes that something has not recurred, and reports whether it has done so too often to be news once more.
+func (k known) unsteady(f teasel.Feature) bool {
+	n := k.unreproduced[f] + 1
+	if len(k.unreproduced) >= mostUnsteady {
+		clear(k.unreproduced)
+	}
+	k.unreproduced[f] = n
+	return n > mostUnreproduced
 }
 
 // responses are the features that the answers of one dialogue come to: each state, and each step from one to the next.

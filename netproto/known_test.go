@@ -38,3 +38,21 @@ func TestAnswered(t *testing.T) {
 		}
 	}
 }
+
+// Of answers that never come twice nothing is kept for ever, and what comes again and again without recurring at once is known some day.
+func TestUnsteadyFeatures(t *testing.T) {
+	k := newKnown()
+	for f := range teasel.Feature(3 * mostUnsteady) {
+		if k.unsteady(f) {
+			t.Fatalf("feature %d, seen once, is no news", f)
+		}
+	}
+	if len(k.unreproduced) > mostUnsteady {
+		t.Errorf("%d features are noted", len(k.unreproduced))
+	}
+	for n := 1; n <= mostUnreproduced+1; n++ {
+		if got := k.unsteady(5); got != (n > mostUnreproduced) {
+			t.Errorf("after %d times that one is known: %t", n, got)
+		}
+	}
+}

@@ -26,9 +26,6 @@ func (e *executor) reached(dst []teasel.Feature) []teasel.Feature {
 	return dst
 }
 
-// mostUnreproduced is how often something that does not recur may seem to be news.
-const mostUnreproduced = 8
-
 // confirm holds a dialogue that seems to have reached something new once more. What does not recur came of what earlier
 // dialogues had left behind, or of chance, and may still be news another time, but not for ever.
 func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, complexity float64) error {
@@ -43,7 +40,7 @@ func (e *executor) confirm(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	for _, f := range first {
 		if recurring[f] {
 			o.Features = append(o.Features, f)
-		} else if e.known.unreproduced[f]++; e.known.unreproduced[f] <= mostUnreproduced {
+		} else if !e.known.unsteady(f) {
 			continue
 		}
 		e.Learn([]teasel.Feature{f}, complexity)
