@@ -142,11 +142,13 @@ func (e *executor) mapSize(ctx context.Context, path string) (int, error) {
 	} else {
 		err = c.Start()
 	}
-	if err == nil {
-		_ = c.Wait() // the exit status is never 0
-	} else if errors.Is(err, os.ErrPermission) {
+	switch {
+	case errors.Is(err, os.ErrPermission):
 		return 0, nil
+	case err != nil:
+		return 0, fmt.Errorf("asking %s for the size of its map: %w", path, err)
 	}
+	_ = c.Wait() // the exit status is never 0
 	n, err := strconv.Atoi(strings.TrimSpace(out.String()))
 	if err != nil || n > mostMap {
 		return 0, fmt.Errorf("asking %s for the size of its map: it says %.100q", path, out.String())

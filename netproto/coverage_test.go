@@ -2,6 +2,7 @@ package netproto
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -106,5 +107,12 @@ func TestServerBehindShell(t *testing.T) {
 		if e.coverage == nil || direct.coverage == nil || e.coverage.size != direct.coverage.size || !e.quarantines || !direct.quarantines {
 			t.Errorf("%q: coverage %+v, of the program itself %+v", script, e.coverage, direct.coverage)
 		}
+	}
+}
+
+// A program that cannot be asked for the size of its map is an error that says why.
+func TestMapSizeOfNoProgram(t *testing.T) {
+	if _, err := new(executor).mapSize(t.Context(), "/nonexistent/server"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
 	}
 }
