@@ -177,14 +177,17 @@ const slack = 128
 // fault notes a fault of a dialogue that has come to its end.
 func (e *executor) fault(o *teasel.Observation, f judge.Fault, text string) {
 	v := &e.evidence
-	v.Fault, v.Text = f, text
-	switch n := len(v.Talk); {
-	case v.Gone != nil: // a later client has seen it: which dialogue is to blame is not known
+	v.Fault, v.Text, v.At = f, text, e.said-1
+	if v.Gone != nil { // a later client has seen it: which dialogue is to blame is not known
 		v.At = -1
-	case n > 0:
-		v.At = n - 1
 	}
-	o.Exit, o.Evidence = teasel.ExitCrash, v
+	o.Exit = teasel.ExitCrash
+	e.accuse(o)
+}
+
+// accuse makes the evidence that of a dialogue that has come to its end.
+func (e *executor) accuse(o *teasel.Observation) {
+	o.Evidence = &e.evidence
 	if e.thorough != always {
 		e.thorough = max(e.thorough, fullChecks)
 	}

@@ -184,7 +184,7 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 	}
 	err := e.record(o, func() error { return e.hold(ctx, in, o) })
 	if err == nil && o.Exit <= teasel.ExitRejected { // one that the server has not survived is not the client that is served
-		e.noteAnswer()
+		e.noteAnswer(o)
 		err = e.examine(ctx, in, o)
 	}
 	if err != nil || o.Exit > teasel.ExitRejected {

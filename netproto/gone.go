@@ -110,7 +110,7 @@ func (e *executor) absent(ctx context.Context) (why string, err error) {
 		}
 		return why, err
 	}
-	if now, err := e.serves(ctx); err != nil || now == serviceAll && e.answered() {
+	if now, err := e.serves(ctx, false); err != nil || now != serviceNone {
 		return "", err
 	}
 	return serviceNone.String(), nil

@@ -149,3 +149,46 @@ func TestRemoteServerStops(t *testing.T) {
 		_ = c.Wait()
 	}
 }
+
+// A server of somebody else's that takes its time for the first answer after it was started again serves, as long as that is within the time limit.
+func TestRemoteServerComesBackSlowly(t *testing.T) {
+	address := "127.0.0.1:" + unusedPort(t)
+	serve := func(pause time.Duration) net.Listener {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer c.Close()
+					if n, _ := c.Read(make([]byte, 64)); n > 0 {
+						time.Sleep(pause)
+						_, _ = c.Write([]byte("ok\n"))
+						_, _ = c.Read(make([]byte, 64))
+					}
+				}()
+			}
+		}()
+		return l
+	}
+	l := serve(0)
+	e := open(t, Target{Address: address, Start: 10 * time.Millisecond, Timeout: 2 * time.Second})
+	for i, want := range []teasel.Exit{teasel.ExitOK, teasel.ExitCrash, teasel.ExitOK} {
+		switch l.Close(); i {
+		case 0:
+			l = serve(0)
+		case 2:
+			l = serve(time.Second)
+		}
+		o := teasel.Observation{Ask: teasel.Ask{Quiet: true}}
+		if err := e.Exec(t.Context(), dialogue.Raw([]byte("hello\n")), &o); err != nil || o.Exit != want {
+			t.Fatalf("dialogue %d: exit %v, %v, want %v", i, o.Exit, err, want)
+		}
+	}
+}

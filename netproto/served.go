@@ -37,15 +37,17 @@ type served struct {
 	silent int                // dialogues that were not answered since a fresh client has asked
 	slept  bool               // in the last dialogue the server let all of the time limit pass, so that asking costs little
 	due    int                // how many of them are a reason to ask
+	shown  teasel.Observation // how the dialogue of a fresh client has ended that was shown a fault
 }
 
 // service says which fresh clients of a server are answered that it has answered before.
 type service uint8
 
 const (
-	serviceAll service = iota // or the server has a fault of another kind
+	serviceAll service = iota
 	serviceSome
 	serviceNone
+	serviceFault // the server has a fault of another kind, which one of them was shown
 )
 
 // String says what is wrong.
@@ -61,14 +63,14 @@ func (e *executor) answered() bool {
 	return slices.ContainsFunc(e.evidence.Talk, func(t judge.Turn) bool { return len(t.Received) > 0 })
 }
 
-// noteAnswer notes whether a dialogue was answered. The first one that was is what a fresh client asks.
-func (e *executor) noteAnswer() {
+// noteAnswer notes whether a dialogue was answered. The first one that was, and has shown no fault, is what a fresh client asks.
+func (e *executor) noteAnswer(o *teasel.Observation) {
 	s := &e.served
 	if !e.answered() {
 		s.silent++
 		return
 	}
-	if s.slept = false; s.in == nil { // and had an answer all the same
+	if s.slept = false; s.in == nil && o.Evidence == nil { // and had an answer all the same
 		s.in = dialogue.Codec{Model: e.target.Model}.Unpack(e.packed)
 	}
 }
@@ -90,7 +92,7 @@ func (e *executor) seekServed(ctx context.Context) error {
 		if err := e.hold(ctx, seed.Input, &o); err != nil {
 			return err
 		}
-		if o.Exit <= teasel.ExitRejected && e.answered() {
+		if o.Exit <= teasel.ExitRejected && o.Evidence == nil && e.answered() {
 			s.in = seed.Input
 			return nil
 		}
@@ -117,7 +119,10 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 		return false, nil
 	}
 	back := e.aside()
-	now, err := e.askFresh(ctx, confirming)
+	now, err := e.askFresh(ctx, confirming, confirming || o.Ask.Full)
+	if err == nil && now == serviceFault {
+		return true, e.shownToFresh(o, back)
+	}
 	kind, text := judge.FaultUnanswered, now.String()
 	if e.server != nil {
 		text = "it sleeps, and " + text
@@ -136,15 +141,32 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 	return true, e.hangUpAll()
 }
 
-// aside has other dialogues held as if they were not. The function that it returns brings back what the dialogue before them has shown.
-func (e *executor) aside() (back func()) {
-	evidence, reached, packed := e.evidence, e.responses, e.packed
-	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
-	return func() { e.evidence, e.responses, e.packed = evidence, reached, packed }
+// shownToFresh makes the fault that a fresh client was shown one of the dialogue before it, of which back brings back the evidence: the
+// conversation of the fresh client is what a dialogue would have that connects once more.
+func (e *executor) shownToFresh(o *teasel.Observation, back func()) error {
+	v, shown := e.evidence, &e.served.shown
+	back()
+	v.At += e.said
+	v.Talk = slices.Concat(e.evidence.Talk, v.Talk)
+	e.evidence = v
+	if shown.Exit > teasel.ExitRejected {
+		o.Exit, o.Expensive, e.down = shown.Exit, true, true
+		o.Short = shown.Exit == teasel.ExitHang && (shown.Short || shown.Ask.Quick)
+	}
+	e.accuse(o)
+	return e.hangUpAll()
 }
 
-// askFresh has fresh clients ask whether they are served. All are, as far as that may have another cause that none is.
-func (e *executor) askFresh(ctx context.Context, confirming bool) (now service, err error) {
+// aside has other dialogues held as if they were not. The function that it returns brings back what the dialogue before them has shown.
+func (e *executor) aside() (back func()) {
+	evidence, reached, packed, said := e.evidence, e.responses, e.packed, e.said
+	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
+	return func() { e.evidence, e.responses, e.packed, e.said = evidence, reached, packed, said }
+}
+
+// askFresh has fresh clients ask whether they are served, with the whole time limit for each message if full is set. All are, as far as it may
+// have another cause that they are not, or that one is shown a fault.
+func (e *executor) askFresh(ctx context.Context, confirming, full bool) (now service, err error) {
 	s := &e.served
 	slept := s.slept
 	s.silent, s.slept = 0, false
@@ -154,20 +176,24 @@ func (e *executor) askFresh(ctx context.Context, confirming bool) (now service, 
 		}
 		return now, e.seekServed(ctx)
 	}
-	now, err = e.serves(ctx)
+	now, err = e.serves(ctx, full)
 	if now == serviceAll && !slept {
 		s.due = min(2*s.due, mostSilentDialogues)
 	}
-	if err != nil || now == serviceAll || e.server == nil || s.proven || now == serviceNone && !confirming {
+	if err != nil || now == serviceAll || e.server == nil || s.proven || now != serviceSome && !confirming {
 		return now, err
 	}
 	past := e.past // what the server has had before may be needed to reproduce it
 	e.past = history.Ring{}
-	defer func() { e.past = past }()
+	shown, back := s.shown, e.aside()
+	defer func() {
+		e.past, s.shown = past, shown
+		back()
+	}()
 	if err := e.renew(ctx); err != nil {
 		return now, err
 	}
-	if fresh, err := e.serves(ctx); err != nil || fresh != serviceAll { // it depends on something else
+	if fresh, err := e.serves(ctx, full); err != nil || fresh != serviceAll { // it depends on something else
 		s.in = nil
 		return serviceAll, err
 	}
@@ -178,7 +204,7 @@ func (e *executor) askFresh(ctx context.Context, confirming bool) (now service, 
 // serves holds the dialogue of the client that is known to be served with fresh clients, one after the other, as many as there is time for.
 // What counts are those behind the first that has got no answer: a server that takes a client at a time may have been busy with some that had
 // gone.
-func (e *executor) serves(ctx context.Context) (now service, err error) {
+func (e *executor) serves(ctx context.Context, full bool) (now service, err error) {
 	keep, patience := e.target.Keep, e.patience
 	e.target.Keep, e.patience.mean = true, e.target.Timeout
 	defer func() { e.target.Keep, e.patience = keep, patience }()
@@ -188,10 +214,12 @@ func (e *executor) serves(ctx context.Context) (now service, err error) {
 	}
 	answered, missed, again := 0, 0, false
 	for began := time.Now(); answered+missed < clients && (answered+missed == 0 || missed > 0 || time.Since(began) < e.target.Timeout); {
-		ok, err := e.serve(ctx)
+		ok, faulty, err := e.serve(ctx, full)
 		switch {
-		case err != nil || e.down && e.server != nil: // it has a fault of another kind
+		case err != nil:
 			return now, err
+		case faulty:
+			return serviceFault, nil
 		case ok:
 			answered++
 		case again:
@@ -212,14 +240,18 @@ func (e *executor) serves(ctx context.Context) (now service, err error) {
 	return serviceSome, nil
 }
 
-// serve reports whether one fresh client is served.
-func (e *executor) serve(ctx context.Context) (ok bool, err error) {
+// serve reports whether one fresh client is served, or was shown a fault of another kind than that it is not.
+func (e *executor) serve(ctx context.Context, full bool) (ok, faulty bool, err error) {
 	if err := e.hangUpAll(); err != nil {
-		return false, err
+		return false, false, err
 	}
-	o := teasel.Observation{Ask: teasel.Ask{Quick: true}} // the rest of the time limit comes behind
-	if err := e.hold(ctx, e.served.in, &o); err != nil || o.Exit > teasel.ExitRejected {
-		return false, err
+	o := &e.served.shown
+	*o = teasel.Observation{Ask: teasel.Ask{Quick: !full, Full: full}} // the rest of the time limit comes behind
+	if err := e.hold(ctx, e.served.in, o); err != nil {
+		return false, false, err
+	}
+	if faulty = o.Evidence != nil && (e.server != nil || e.evidence.Fault != judge.FaultClosed); faulty || o.Exit > teasel.ExitRejected {
+		return false, faulty, nil
 	}
 	if ok = e.answered(); !ok && e.link != nil && e.link.End() == conn.EndOpen {
 		if err = e.link.Await(ctx, e.target.Timeout); err == nil {
@@ -232,5 +264,5 @@ func (e *executor) serve(ctx context.Context) (ok bool, err error) {
 	if err = errors.Join(err, e.hangUpAll()); err == nil && ok {
 		err = e.rest(ctx)
 	}
-	return ok, err
+	return ok, false, err
 }

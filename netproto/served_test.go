@@ -2,6 +2,7 @@ package netproto
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,5 +192,53 @@ while True:
 		if len(fs) != 1 || fs[0].Rule != judge.RuleUnanswered {
 			t.Fatalf("findings %+v, want one that nobody is answered", fs)
 		}
+	}
+}
+
+// A fault that only the client behind a dialogue is shown, which the server has left without an answer, belongs to that dialogue: it is confirmed and
+// minimised, and on the clean twin there is none.
+func TestFreshClientSeesFault(t *testing.T) {
+	const script = `import select, socket, sys, time
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+trapped = False
+while True:
+    c, _ = s.accept()
+    if trapped and sys.argv[2] == "exit":
+        sys.exit(3)
+    while trapped and sys.argv[2] == "hang":
+        pass
+    if trapped and sys.argv[2] == "close":
+        s.close()
+        time.sleep(3600)
+    trapped = False
+    try:
+        data = c.recv(4096)
+        if data.startswith(b"trap"):
+            trapped = True
+            select.select([c], [], [], 3600)
+        elif data:
+            c.sendall(b"ok\n")
+    except OSError:
+        pass
+    c.close()
+`
+	for mode, rule := range map[string]string{"exit": judge.RuleExit, "hang": judge.RuleHang, "close": judge.RuleClosed, "clean": ""} {
+		t.Run(mode, func(t *testing.T) {
+			c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}", mode}, Timeout: 100 * time.Millisecond}, &dialogue.Mutator{})
+			c.Seeds, c.Runs, c.Seed = []*dialogue.Dialogue{dialogue.Raw([]byte("hello\n")), dialogue.Raw([]byte("trap\n"))}, 200, 1
+			s := run(t, c)
+			if rule == "" {
+				if len(s.Findings)+len(s.Unconfirmed) > 0 {
+					t.Errorf("findings%s, unconfirmed%s, want none", brief(s.Findings), brief(s.Unconfirmed))
+				}
+				return
+			}
+			if len(s.Findings) != 1 || s.Findings[0].Rule != rule || !s.Findings[0].Confirmed() {
+				t.Fatalf("findings%s, unconfirmed%s, want one of %s", brief(s.Findings), brief(s.Unconfirmed), rule)
+			}
+			if detail := s.Findings[0].Detail; strings.Count(detail, "> ") != 1 || !strings.Contains(detail, "trap") {
+				t.Errorf("the finding has more than the dialogue to blame: %s", detail)
+			}
+		})
 	}
 }
