@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+	"strconv"
 
 	"github.com/teaselfuzz/teasel/netproto/model"
 )
@@ -260,6 +261,13 @@ func (p *firstPass) leading(m *Mutator, name string) []Message {
 	return nil
 }
 
+// numeric reports whether a text is a decimal number, which a server is likely to read as one although the model has it as text: an argument that
+// many commands share.
+func numeric(text []byte) bool {
+	_, err := strconv.Atoi(string(text))
+	return err == nil
+}
+
 // longNumbers are where the types end into which programs read numbers in text, and the text of a number that has no end.
 var longNumbers = [...]string{"2147483647", "-2147483648", "4294967296", "18446744073709551616", "99999999999999999999999999999999"}
 
@@ -306,6 +314,11 @@ func (m *Mutator) extremes(d *Dialogue, i, node int) (all []func() *Dialogue) {
 	case isBytes(t, node):
 		if len(t.Bytes(node)) > 0 {
 			with(func(t *model.Tree) { m.put(t, node, nil) })
+		}
+		if numeric(t.Bytes(node)) {
+			for _, digits := range longNumbers {
+				with(func(t *model.Tree) { m.put(t, node, []byte(digits)) })
+			}
 		}
 		limit := m.limit(&d.Messages[i], node)
 		for _, token := range tokensOf(t.Bytes(node)) {

@@ -65,3 +65,28 @@ seeds:
 		}
 	}
 }
+
+// So it does where the model has a number as text, and not where the text is a word.
+func TestLongNumbersInText(t *testing.T) {
+	m, err := model.Parse([]byte(`teasel-model: 1
+messages:
+  m:
+    seq:
+      - {id: argument, type: str, terminator: "\n"}
+seeds:
+  one: ["7\n"]
+  two: ["seven\n"]
+`), "m.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	times, mutator := 0, &Mutator{Model: m}
+	for k := range mutator.FirstPassSize() {
+		if d, _ := mutator.FirstPass(k); len(d.Messages) == 1 && string(d.Messages[0].Data) == "4294967296\n" {
+			times++
+		}
+	}
+	if times != 1 {
+		t.Errorf("it has the number beyond 32 bits %d times, want once", times)
+	}
+}

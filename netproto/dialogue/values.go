@@ -158,6 +158,13 @@ func (m *Mutator) changeBytes(r *teasel.Rand, op Operator, t *model.Tree, i int)
 		old[r.IntN(len(old))] += byte(1 + r.IntN(35))
 		return true
 	}
+	if numeric(old) && r.IntN(2) == 0 {
+		m.buf = append(m.buf[:0], badDigits[r.IntN(len(badDigits))]...)
+		if r.IntN(2) == 0 {
+			m.buf = strconv.AppendInt(m.buf[:0], interesting[r.IntN(len(interesting))], 10)
+		}
+		return m.put(t, i, m.buf)
+	}
 	text := badTexts[r.IntN(len(badTexts))]
 	if m.Dictionary.Len() > 0 && r.IntN(2) == 0 {
 		text = m.Dictionary.Token(r)
