@@ -106,7 +106,7 @@ const (
 // historyLengths are how many of the inputs that the target has run before are put in front of an input that does not
 // reproduce a finding by itself, the shortest first: the cause mostly ran shortly before, and each input more makes the
 // result slower to minimise.
-var historyLengths = [...]int{3, 12, 128, 1024}
+var historyLengths = [...]int{3, 12, 128, 1024, 1 << 15}
 
 // maxStoredHistory is how many bytes of what the target had run are stored with an unconfirmed finding.
 const maxStoredHistory = 256 << 10

@@ -84,3 +84,30 @@ func TestFaultsOfThePast(t *testing.T) {
 		})
 	}
 }
+
+// distant uses a block that one input has freed, once more than a thousand others have run.
+const distant = `#include <stdint.h>
+#include <stdlib.h>
+static char *cache;
+static unsigned long ran, freed;
+int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {
+	ran++;
+	if (!cache) cache = calloc(1, 64);
+	if (n > 1 && d[0] == 'F' && !freed) { free(cache); freed = ran; }
+	if (n > 1 && d[0] == 'U' && freed && ran - freed >= 1500) return cache[d[1] & 15] == 77;
+	return 0;
+}
+`
+
+// TestDistantPast: a fault is confirmed although its cause ran more than a thousand inputs before.
+func TestDistantPast(t *testing.T) {
+	c := native.Campaign(native.Target{Command: []string{build(t, distant, "-g", "-O1", "-fsanitize=fuzzer,address")}}, &mutate.Bytes{})
+	c.Seeds, c.Runs, c.StopAfter, c.MinimizeRuns = [][]byte{make([]byte, 16)}, 1_000_000, 1, -1
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Findings) != 1 || s.Findings[0].Rule != "native/use-after-free" || s.Findings[0].Stable == 0 {
+		t.Errorf("findings %v, unconfirmed %v", s.Findings, s.Unconfirmed)
+	}
+}

@@ -110,7 +110,7 @@ type history struct {
 
 // What is remembered at least, if it was run, and at most. It is long enough for what the engine puts in front of an input.
 const (
-	historyInputs = 1024
+	historyInputs = 1 << 15
 	historyBytes  = 1 << 20
 )
 
@@ -147,10 +147,10 @@ func (h *history) clear() { h.bytes, h.ends = h.bytes[:0], h.ends[:0] }
 
 // inputs returns copies of the inputs, oldest first.
 func (h *history) inputs() (ins [][]byte) {
-	at := 0
-	for _, end := range h.ends {
-		ins = append(ins, slices.Clone(h.bytes[at:end]))
-		at = end
+	all, at := slices.Clone(h.bytes), 0
+	ins = make([][]byte, len(h.ends))
+	for i, end := range h.ends {
+		ins[i], at = all[at:end:end], end
 	}
 	return ins
 }
