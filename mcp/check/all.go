@@ -87,20 +87,26 @@ func EachList(b *session.Catalog, visit func(method string)) {
 
 // someTools returns at most n of the tools, every time others.
 func someTools(b *session.Catalog, r *teasel.Rand, n int) []*session.Operation {
-	if len(b.Tools) <= n {
-		return b.Tools
+	return draw(b.Tools, r, n)
+}
+
+func draw(tools []*session.Operation, r *teasel.Rand, n int) []*session.Operation {
+	if len(tools) <= n {
+		return tools
 	}
 	picked := make([]*session.Operation, 0, n)
-	for _, i := range r.Perm(len(b.Tools))[:n] {
-		picked = append(picked, b.Tools[i])
+	for _, i := range r.Perm(len(tools))[:n] {
+		picked = append(picked, tools[i])
 	}
 	return picked
 }
 
-// quickTools is someTools, without tools that take their time.
-func quickTools(b *session.Catalog, r *teasel.Rand, n int) []*session.Operation {
-	return slices.DeleteFunc(slices.Clone(someTools(b, r, n)), func(c *session.Operation) bool { return c.Slow })
+// quickTools returns at most n of the tools that do not take their time and of which use is true, every time others.
+func quickTools(b *session.Catalog, r *teasel.Rand, n int, use func(*session.Operation) bool) []*session.Operation {
+	return draw(slices.DeleteFunc(slices.Clone(b.Tools), func(t *session.Operation) bool { return t.Slow || !use(t) }), r, n)
 }
+
+func anyTool(*session.Operation) bool { return true }
 
 // CursorParams are the parameters of a list from a cursor on.
 func CursorParams(cursor *mutate.JSON) *mutate.JSON {

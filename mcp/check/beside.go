@@ -33,7 +33,7 @@ const maxWriters = 8
 // checkBeside has tools write texts one after another, as many at once, and one after another again, and reads what there is between.
 func checkBeside(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	writers := 0
-	for _, t := range quickTools(b, r, len(b.Tools)) {
+	for _, t := range quickTools(b, r, len(b.Tools), anyTool) {
 		if t.ReadOnly || t.Reads || len(t.Texts) == 0 || writers == maxWriters {
 			continue
 		}

@@ -162,20 +162,20 @@ const (
 // MeasuresTime reports whether the scripts of a check measure time, so that nothing else must be part of them.
 func MeasuresTime(label string) bool { return label == GrowthTime || label == ShapeTime }
 
-// Comparing are the checks in which one answer is held against another. Changing one of their messages would change
+// comparing are the checks in which one answer is held against another. Changing one of their messages would change
 // what is compared, so that the minimiser may drop their steps but not touch them.
-var Comparing = []string{
+var comparing = []string{
 	BareClient, EarlierRequests, IDs, InFlight, Pagination, Pollution, ReadOnly, Repeat, SameAfterGarbage, SessionState, Sessions, SideBySide, Transports, UnknownName, Used, VariantKey, Versions,
 }
 
 // IsComparing reports whether a check compares one answer with another.
-func IsComparing(check string) bool { return slices.Contains(Comparing, check) }
+func IsComparing(check string) bool { return slices.Contains(comparing, check) }
 
 // ControlName begins the names of controls: no server has a tool, method, key or prompt of that name.
 const ControlName = "teasel_no_such_"
 
-// LetterControl is another one, that looks like "constructor" to who asks for letters only, or for no more than so many.
-const LetterControl = "teaselnoone"
+// letterControl is another one, that looks like "constructor" to who asks for letters only, or for no more than so many.
+const letterControl = "teaselnoone"
 
 // InjectionMarker is what an answer contains when something evaluated an injected expression. It is never sent as it
 // stands: what is sent has the product as two factors.

@@ -75,7 +75,7 @@ func checkUnknownName(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		}, emit)
 		for _, pointer := range t.Texts {
 			if names := keysAt(t, pointer); len(names) > 0 { // no more than one script has room for
-				names = append([]string{LetterControl}, names...)
+				names = append([]string{letterControl}, names...)
 				against(UnknownName, "key of "+t.Name+" "+pointer, names, func(key string) []byte { return t.CallWith(t.With(pointer, key)) }, emit)
 			}
 		}
@@ -91,7 +91,7 @@ func keysAt(c *session.Operation, pointer string) (names []string) {
 		name = strings.TrimSuffix(path[len(path)-2], "s")
 	}
 	if !session.HasWord(name, session.HandleWords) || c.Schema == nil || c.Schema.Validate(c.With(pointer, Controls[0])) != nil ||
-		c.Schema.Validate(c.With(pointer, LetterControl)) != nil {
+		c.Schema.Validate(c.With(pointer, letterControl)) != nil {
 		return nil
 	}
 	for _, name := range InheritedNames {
@@ -238,7 +238,7 @@ func namesRuntime(r *script.Received) bool {
 // lettersAlike reports whether a name of letters only is treated like the controls.
 func (j *Case) lettersAlike(a, b probe, control int) bool {
 	for i := range j.Transcript.Script.Steps {
-		if p, ok := j.probe(i, control); ok && p.name == LetterControl {
+		if p, ok := j.probe(i, control); ok && p.name == letterControl {
 			return j.differs(a, p, b.all, true, true) == ""
 		}
 	}

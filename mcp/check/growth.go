@@ -142,7 +142,7 @@ func makeShapeTime(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 		emit(name, script.NewShared(ShapeTime, one, other, one, other, one, other))
 	}
 	keys, items := WideObject(shapeWidth), `{"teasel_extra":[`+strings.Repeat("{},", shapeWidth-1)+"{}]}"
-	tools := quickTools(b, r, 1)
+	tools := quickTools(b, r, 1, anyTool)
 	for _, t := range tools {
 		call := func(arguments string) []byte { return t.CallWith(mutate.NewRaw(arguments)) }
 		pair(t.Name+" keys", keys, call)

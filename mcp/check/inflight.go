@@ -29,10 +29,8 @@ func checkInFlight(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 		}
 		emit(name, script.NewShared(InFlight, append(steps, script.Send(call(askedMark('c', 0))))...))
 	}
-	for _, t := range quickTools(b, r, inFlightTools) {
-		if t.Reads && len(t.Texts) > 0 {
-			together(t.Name, func(text string) []byte { return t.CallWith(t.With(t.Texts[0], text)) })
-		}
+	for _, t := range quickTools(b, r, inFlightTools, func(t *session.Operation) bool { return t.Reads && len(t.Texts) > 0 }) {
+		together(t.Name, func(text string) []byte { return t.CallWith(t.With(t.Texts[0], text)) })
 	}
 	if b.Session.Has("tools") {
 		together("unknown tool", func(text string) []byte {

@@ -17,10 +17,8 @@ const (
 // checkKeptOpen repeats a call of a tool that only reads or is idempotent. Others may have something open for their caller from then on, whatever their names are: a
 // login, a job, a lock.
 func checkKeptOpen(b *session.Catalog, r *teasel.Rand, emit Emitter) {
-	for _, t := range quickTools(b, r, openTools) {
-		if t.Reads || t.Idempotent {
-			emit(t.Name, script.NewShared(KeptOpen, script.Step{Line: t.Call(), Times: openTimes}, script.Send(t.Call())))
-		}
+	for _, t := range quickTools(b, r, openTools, func(t *session.Operation) bool { return t.Reads || t.Idempotent }) {
+		emit(t.Name, script.NewShared(KeptOpen, script.Step{Line: t.Call(), Times: openTimes}, script.Send(t.Call())))
 	}
 }
 

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +13,11 @@ import (
 
 // A tool may have something open for its caller, whatever its name is, unless it says that it is idempotent or only reads.
 func TestKeptOpenTools(t *testing.T) {
-	const tools = `{"name":"get_item","inputSchema":{"type":"object"}},{"name":"submit_job","inputSchema":{"type":"object"}},` +
+	tools := `{"name":"get_item","inputSchema":{"type":"object"}},{"name":"submit_job","inputSchema":{"type":"object"}},` +
 		`{"name":"login","inputSchema":{"type":"object"}},{"name":"mount","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true,"destructiveHint":false}}`
+	for i := range 40 { // which are not called do not take their places
+		tools += fmt.Sprintf(`,{"name":"submit_job_%d","inputSchema":{"type":"object"}}`, i)
+	}
 	session := mcptest.SessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+tools+`]}`)
 	var called []string
 	for _, seed := range gen.NewMutator(gen.MutatorConfig{Session: session}).Seeds() {

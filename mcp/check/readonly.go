@@ -22,10 +22,8 @@ func checkReadOnly(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 			continue
 		}
 		watch := observers(b, 0, t)
-		for _, o := range quickTools(b, r, 4) {
-			if o != t && o.ReadOnly && len(o.Plain.Members) > 0 {
-				watch = append(watch, script.Send(o.Call()))
-			}
+		for _, o := range quickTools(b, r, 4, func(o *session.Operation) bool { return o != t && o.ReadOnly && len(o.Plain.Members) > 0 }) {
+			watch = append(watch, script.Send(o.Call()))
 		}
 		probe := func(name string, arguments *mutate.JSON) {
 			emit(name, script.NewShared(ReadOnly, slices.Concat(watch, watch, []script.Step{script.Send(t.CallWith(arguments))}, watch, watch)...))

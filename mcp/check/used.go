@@ -30,10 +30,7 @@ var usedTexts = []string{
 // out.
 func checkUsed(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	var look, refused, all []script.Step
-	for _, t := range quickTools(b, r, usedTools) {
-		if t.SaysOpen || t.Network {
-			continue
-		}
+	for _, t := range quickTools(b, r, usedTools, func(t *session.Operation) bool { return !t.SaysOpen && !t.Network }) {
 		look = append(look, script.Send(t.Call()))
 		for _, i := range r.Perm(len(t.Broken))[:min(usedCalls/2, len(t.Broken))] {
 			refused = append(refused, script.Send(t.CallWith(t.Broken[i])))

@@ -2,6 +2,7 @@ package gen
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,7 +119,11 @@ func TestSimplifyUseAfterClose(t *testing.T) {
 
 func TestSimplifyKeepsWhatIsCompared(t *testing.T) {
 	m := newTestMutator(t)
-	for _, label := range check.Comparing {
+	labels := []string{check.Transports}
+	for _, c := range check.All {
+		labels = append(labels, c.Label)
+	}
+	for _, label := range slices.DeleteFunc(labels, func(l string) bool { return !check.IsComparing(l) }) {
 		in := script.NewShared(label, script.SendText(mcptest.EchoCall), script.SendText(mcptest.SumCall), script.SendText(mcptest.ListCall))
 		for k := uint64(0); ; k++ {
 			out, more := m.Simplify(k, script.Script{}, in)
