@@ -111,3 +111,13 @@ func rule(id string) *teasel.Rule {
 }
 
 func ruleTitle(id string) string { return rule(id).Title }
+
+// Damage reports whether a finding of a program without a sanitizer may be a memory error that was made elsewhere: one error may have several
+// such findings.
+func Damage(f *teasel.Finding) bool {
+	switch f.Rule {
+	case ruleHeap, ruleDouble, ruleBadFree, ruleSegv, ruleJump:
+		return true
+	}
+	return false
+}

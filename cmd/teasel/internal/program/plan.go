@@ -18,6 +18,7 @@ import (
 	"github.com/teaselfuzz/teasel/internal/plain"
 	"github.com/teaselfuzz/teasel/mutate"
 	"github.com/teaselfuzz/teasel/native"
+	"github.com/teaselfuzz/teasel/report"
 )
 
 // plan is the plan of a campaign on a program.
@@ -79,6 +80,7 @@ func (o *options) Plan(ctx context.Context, stderr io.Writer, leave func() error
 		p.StuckNote += " It says: " + strings.ReplaceAll(p.program.Refusal, "\n", " / ")
 	}
 	p.Introduce, p.DryRun = p.introduce, p.dryRun
+	p.Complete = func(r *report.Run) { p.conclude(stderr, r) }
 	p.Given = p.seedText() + ", " + noun.Count(p.tokens, "dictionary entry", "dictionary entries")
 	m := &p.Meta
 	m.Crashes, m.Hangs, m.Build, m.Edges = native.CrashRules(), native.HangRules(), p.program.Build, p.program.Edges
@@ -136,6 +138,30 @@ func isDirectory(path string) bool {
 // minEdges is the number of edges below which the code under test was most likely not built with coverage.
 const minEdges = 4
 
+// Hints for programs without a sanitizer.
+const (
+	noSanitizer = "it has no sanitizer, so that memory errors are seen late or not at all: build it with -fsanitize=address too"
+	oneDamage   = "several of these findings may be one memory error, since the program has no sanitizer: build it with -fsanitize=address, and run the crashes on that with 'teasel triage'"
+)
+
+// bare reports whether the program is known to have no sanitizer.
+func (p *plan) bare() bool {
+	return p.program.Mode == native.ModeRuntime && len(p.program.Sanitizers) == 0
+}
+
+// conclude gives a hint if the findings show that the program lacks a sanitizer.
+func (p *plan) conclude(w io.Writer, r *report.Run) {
+	n := 0
+	for i := range r.Summary.Findings {
+		if native.Damage(&r.Summary.Findings[i]) {
+			n++
+		}
+	}
+	if p.bare() && n > 1 {
+		fmt.Fprintf(w, "teasel: hint: %s\n", oneDamage)
+	}
+}
+
 // introduce prints what is fuzzed, and warnings about it.
 func (p *plan) introduce(w io.Writer) {
 	fmt.Fprintf(w, "teasel: %s is a %v; inputs go to %s\n", p.command[0], p.program, p.source())
@@ -148,6 +174,9 @@ func (p *plan) introduce(w io.Writer) {
 	}
 	for _, text := range warnings {
 		fmt.Fprintf(w, "teasel: warning: %s\n", text)
+	}
+	if p.bare() && p.Triage == nil {
+		fmt.Fprintf(w, "teasel: hint: %s\n", noSanitizer)
 	}
 	if p.program.Refusal != "" {
 		fmt.Fprintf(w, "teasel: the program refuses an empty input, and says: %s\n", strings.ReplaceAll(p.program.Refusal, "\n", " / "))
@@ -162,6 +191,9 @@ func (p *plan) dryRun(w io.Writer) error {
 	fmt.Fprintf(t, "run\t%s\n", strings.Join(p.command, " "))
 	fmt.Fprintf(t, "is\t%v\n", p.program)
 	fmt.Fprintf(t, "with\t%s\n", p.program.Runner)
+	if p.bare() {
+		fmt.Fprintf(t, "hint\t%s\n", noSanitizer)
+	}
 	fmt.Fprintf(t, "inputs\tgo to %s\n", p.source())
 	fmt.Fprintf(t, "seeds\t%s\n", p.seedText())
 	fmt.Fprintf(t, "dictionary\t%s\n", noun.Count(p.tokens, "entry", "entries"))
