@@ -32,6 +32,16 @@ const (
 	edgeFeatures = teasel.Feature(1) << 32
 )
 
+// instruments are what is known of the programs of the server, and what they say of themselves.
+type instruments struct {
+	coverage *coverage // nil: the server does not count
+	symbols  triage.Symbols
+	programs map[string]traits // what was read from programs of the server, by file
+	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
+	quarantines bool
+	reports     *reports // nil: what the server's sanitizers say comes with its output
+}
+
 // coverage is the map of hit counters that an instrumented server fills while it runs, and what of it is known. Until the
 // server is up there are two maps, for it is not known who has built it.
 type coverage struct {

@@ -27,7 +27,7 @@ func (e *executor) crowded() bool {
 	}
 	e.nextCount = e.dialogues + crowdedEvery
 	if conn.OpenFiles(e.server.PID()) > e.firstFiles+mostFiles {
-		e.thorough = max(e.thorough, suspected) // by which dialogue, the next ones may show
+		e.demand(suspected) // by which dialogue, the next ones may show
 		return true
 	}
 	return e.server.Unreaped() > mostZombies

@@ -36,6 +36,23 @@ const (
 	muchMemory         = 32 << 20
 )
 
+// scrutiny is when dialogues are judged in full, and how much was repeated for that.
+type scrutiny struct {
+	thorough   int    // dialogues that are still to be judged in full
+	confirming bool   // the next of them has to be
+	unexamined int    // dialogues since we have looked what the server holds and how it is
+	held       uint64 // dialogues
+	repeated   uint64 // those that were held again to see what they leave behind
+	leaks      int    // dialogues that have shown a leak while nothing was being confirmed
+}
+
+// demand has so many dialogues judged in full at least.
+func (s *scrutiny) demand(n int) {
+	if s.thorough != always {
+		s.thorough = max(s.thorough, n)
+	}
+}
+
 // examine judges a dialogue that went well in full, if it is time to: it asks the user's command how the server is, and
 // repeats the dialogue to see whether it leaves something behind. It does so now and then, when the server holds more than
 // it did, and whenever a finding is confirmed.
@@ -49,7 +66,7 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 		due = due || len(e.target.Health) > 0
 		if u := e.usage(); u.Memory > e.baseline.Memory+grownMemory || u.Files > e.baseline.Files+2 {
 			due, e.baseline = true, u
-			e.thorough = max(e.thorough, suspected)
+			e.demand(suspected)
 		}
 	}
 	confirming := e.confirming || e.thorough == always
@@ -82,11 +99,11 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 
 // allowance is how many repetitions there may have been where nothing is being confirmed. Each dialogue may show a leak that is known: then
 // there is no more than the share.
-func (e *executor) allowance() uint64 {
-	if e.leaks >= knownLeaks {
-		return e.held / repeatedShare
+func (s *scrutiny) allowance() uint64 {
+	if s.leaks >= knownLeaks {
+		return s.held / repeatedShare
 	}
-	return firstRepetitions + e.held/repeatedShare
+	return firstRepetitions + s.held/repeatedShare
 }
 
 // examinationDue reports whether it is time to look what the server holds and how it is. One that is started anew more often than we
@@ -188,9 +205,7 @@ func (e *executor) fault(o *teasel.Observation, f judge.Fault, text string) {
 // accuse makes the evidence that of a dialogue that has come to its end.
 func (e *executor) accuse(o *teasel.Observation) {
 	o.Evidence = &e.evidence
-	if e.thorough != always {
-		e.thorough = max(e.thorough, fullChecks)
-	}
+	e.demand(fullChecks)
 	if fs := judge.Detect(o); len(fs) > 0 {
 		o.Detail = fs[0].Message
 	}

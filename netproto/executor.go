@@ -7,7 +7,6 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/history"
-	"github.com/teaselfuzz/teasel/internal/triage"
 	"github.com/teaselfuzz/teasel/internal/wear"
 	"github.com/teaselfuzz/teasel/mutate/operands"
 	"github.com/teaselfuzz/teasel/netproto/conn"
@@ -24,54 +23,72 @@ var (
 
 // executor has a server and the conversation with it.
 type executor struct {
-	target    Target
-	address   conn.Address // without placeholders once the server is up
-	datagrams bool
-	server    *conn.Server // nil: it is not ours
-	coverage  *coverage    // nil: the server does not count
-	symbols   triage.Symbols
-	*client   // whose turn it is
-	clients   []*client
-	programs  map[string]traits // what was read from programs of the server, by file
-	// quarantines says that the server holds back memory that was freed, as AddressSanitizer does.
-	quarantines bool
-	reports     *reports // nil: what the server's sanitizers say comes with its output
-	patience    patience // for a server that is not ours
+	target     Target
+	address    conn.Address // without placeholders once the server is up
+	datagrams  bool
+	server     *conn.Server // nil: it is not ours
+	down       bool         // it has to be started before the next dialogue
+	resetGroup int          // process group of the last reset; 0: there was none
+	*client                 // whose turn it is
+	clients    []*client
 
-	known     known
-	responses responses
-	past      history.Ring // dialogues of this process, packed
-	packed    []byte
-	compared  operands.History // of what the server compares
-	evidence  judge.Evidence
-	written   []byte // what was sent and received in this dialogue
+	instruments
+	manner
+	lifetime
+	pace
+	pulse
+	account
+	scrutiny
+	known    known
+	served   served
+	worn     wear.Ends[ending]
+	past     history.Ring     // dialogues of this process, packed
+	compared operands.History // of what the server compares
+}
 
-	said        int        // messages of the last dialogue
-	dialogues   uint64     // since the server was started
-	connections int        // the same
-	sent        int        // messages since then, in dialogues that have ended
-	clean       bool       // the server has had no dialogue since then
-	down        bool       // it has to be started before the next dialogue
-	once        bool       // it has one conversation and ends, see once.go
-	serial      bool       // it has one conversation at a time
-	abreast     bool       // it has answered a client while it had another one
+// manner is how the server has its conversations.
+type manner struct {
+	once    bool // it has one and ends, see once.go
+	serial  bool // it has one at a time
+	abreast bool // it has answered a client while it had another one
+}
+
+// lifetime is what the server has had since it was started, and what it held then.
+type lifetime struct {
+	dialogues   uint64
+	connections int
+	sent        int        // messages, in dialogues that have ended
+	clean       bool       // it has had no dialogue
 	baseline    conn.Usage // of the server when it was started, or looked at last
-	firstFiles  int        // open files of the server when it was started
+	firstFiles  int        // open files
 	nextCount   uint64     // of its dialogues, before which they are counted again
-	unexamined  int        // dialogues since we have looked what the server holds and how it is
-	thorough    int        // dialogues that are still to be judged in full
+}
 
-	resetGroup int       // process group of the last reset; 0: there was none
-	beat       time.Time // of a connection that is kept: when it was kept alive last
-	unanswered int       // how often in vain
+// renew begins anew. What the server holds is not known before it is up.
+func (l *lifetime) renew() { l.dialogues, l.connections, l.sent, l.clean = 0, 0, 0, true }
 
-	served         served
-	confirming     bool   // the next of them has to be
-	held, repeated uint64 // dialogues, and those that were held again to see what they leave behind
-	leaks          int    // dialogues that have shown a leak while nothing was being confirmed
-	worn           wear.Ends[ending]
-	cut            int           // dialogues that were ended early
-	longest        time.Duration // processor time that a dialogue has used which came to its end
+// account is what the dialogue under way, or the last one, has shown.
+type account struct {
+	packed    []byte // the dialogue
+	said      int    // messages
+	responses responses
+	evidence  judge.Evidence
+	written   []byte // what was sent and received
+}
+
+// open begins the account of a dialogue.
+func (a *account) open(in *dialogue.Dialogue) {
+	a.packed = dialogue.AppendPacked(a.packed[:0], in)
+	a.evidence = judge.Evidence{Fault: judge.FaultNone, At: -1, Talk: a.evidence.Talk[:0]}
+	a.written = a.written[:0]
+	a.responses.begin()
+}
+
+// aside has other dialogues held as if they were not. The function that it returns brings back what the dialogue before them has shown.
+func (a *account) aside() (back func()) {
+	before := *a
+	*a = account{}
+	return func() { *a = before }
 }
 
 // Close ends the server.
@@ -115,7 +132,8 @@ func (e *executor) History(*teasel.Observation) (past []*dialogue.Dialogue) {
 // Reset makes the server as it was when it was started, and has the next dialogue judged in full: it is to confirm
 // something.
 func (e *executor) Reset(ctx context.Context) error {
-	e.thorough, e.confirming = max(e.thorough, 1), true
+	e.demand(1)
+	e.confirming = true
 	if err := e.seekServed(ctx); err != nil {
 		return err
 	}
@@ -130,7 +148,7 @@ func (e *executor) renew(ctx context.Context) error {
 	if err := e.hangUpAll(); err != nil {
 		return err
 	}
-	e.dialogues, e.connections, e.sent, e.clean = 0, 0, 0, true
+	e.lifetime.renew()
 	reset := len(e.target.Reset) > 0 && (!e.down || e.server == nil)
 	if e.server != nil || reset || e.down { // a server of somebody else's goes on as it is
 		e.past.Clear()
@@ -215,19 +233,16 @@ func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 			return err
 		}
 	}
-	e.packed = dialogue.AppendPacked(e.packed[:0], in)
+	e.account.open(in)
 	e.past.Add(e.packed)
 	e.dialogues++
 	e.clean = false
-	e.evidence = judge.Evidence{Fault: judge.FaultNone, At: -1, Talk: e.evidence.Talk[:0]}
-	e.written = e.written[:0]
-	e.responses.begin()
 	t := talk{e: e, in: in, limit: e.target.Timeout, work: e.target.Timeout}
 	switch {
 	case o.Ask.Quick:
 		t.limit, t.work = t.limit/quickPart, t.work/quickPart
 	case !o.Ask.Full && e.thorough == 0:
-		t.work = e.early()
+		t.work = e.early(e.target.Timeout)
 	}
 	began := e.cpu()
 	if err := t.run(ctx); err != nil {
@@ -239,25 +254,6 @@ func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 	e.served.slept = t.slept
 	return e.settleAccount(ctx, &t, o)
 }
-
-// early returns how much processor time a dialogue may use that need not be judged in full: earlyFactor times what the longest has used that
-// came to its end, and a part of the time limit at least, which a server needs for what it does only once. The part gets smaller with the
-// dialogues that were ended early, but for each wholeEvery-th, so that one that only takes longer comes to its end.
-func (e *executor) early() time.Duration {
-	least := e.target.Timeout / earlyPart
-	if e.cut%wholeEvery != 0 {
-		least >>= min(e.cut/halveEvery, mostHalved)
-	}
-	return min(max(earlyFactor*e.longest, least), e.target.Timeout)
-}
-
-const (
-	earlyFactor = 8
-	earlyPart   = 16
-	wholeEvery  = 16
-	halveEvery  = 4
-	mostHalved  = 4 // times: 4 ms of a second are left
-)
 
 // cpu returns the processor time that the server has used; 0: it is not ours.
 func (e *executor) cpu() time.Duration {

@@ -84,6 +84,12 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// pulse is that of a connection that is kept.
+type pulse struct {
+	beat       time.Time // when it was kept alive last
+	unanswered int       // how often in vain
+}
+
 // heartbeat says on a connection that was kept what keeps it alive, if it is time to. A connection on which it was not answered
 // as often as the model allows is given up for a new one.
 func (t *talk) heartbeat(ctx context.Context) error {

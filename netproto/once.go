@@ -15,7 +15,7 @@ func (e *executor) noteOnce(ctx context.Context) error {
 	if e.server == nil || e.address.Network == conn.Stdio {
 		return e.rest(ctx)
 	}
-	state, err := e.server.Settle(ctx, nil, e.early(), e.target.Timeout)
+	state, err := e.server.Settle(ctx, nil, e.early(e.target.Timeout), e.target.Timeout)
 	if state == conn.Spinning || state == conn.Stuck { // a dialogue without messages shows that; it is no fault of the ones that come next
 		e.down = true
 	}

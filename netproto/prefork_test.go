@@ -61,11 +61,11 @@ func TestSpinningCampaign(t *testing.T) {
 func TestEarlier(t *testing.T) {
 	e := &executor{target: Target{Timeout: time.Second}}
 	for cut, want := range map[int]time.Duration{0: time.Second / 16, 3: time.Second / 16, 5: time.Second / 32, 16: time.Second / 16, 17: time.Second / 256, 401: time.Second / 256} {
-		if e.cut = cut; e.early() != want {
-			t.Errorf("after %d: %v, want %v", cut, e.early(), want)
+		if e.cut = cut; e.early(time.Second) != want {
+			t.Errorf("after %d: %v, want %v", cut, e.early(time.Second), want)
 		}
 	}
-	if e.longest = 50 * time.Millisecond; e.early() != 400*time.Millisecond {
-		t.Errorf("where one has taken 50 ms: %v", e.early())
+	if e.longest = 50 * time.Millisecond; e.early(time.Second) != 400*time.Millisecond {
+		t.Errorf("where one has taken 50 ms: %v", e.early(time.Second))
 	}
 }

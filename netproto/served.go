@@ -157,13 +157,6 @@ func (e *executor) shownToFresh(o *teasel.Observation, back func()) error {
 	return e.hangUpAll()
 }
 
-// aside has other dialogues held as if they were not. The function that it returns brings back what the dialogue before them has shown.
-func (e *executor) aside() (back func()) {
-	evidence, reached, packed, said := e.evidence, e.responses, e.packed, e.said
-	e.evidence.Talk, e.written, e.responses, e.packed = nil, nil, responses{}, nil
-	return func() { e.evidence, e.responses, e.packed, e.said = evidence, reached, packed, said }
-}
-
 // askFresh has fresh clients ask whether they are served, with the whole time limit for each message if full is set. All are, as far as it may
 // have another cause that they are not, or that one is shown a fault.
 func (e *executor) askFresh(ctx context.Context, confirming, full bool) (now service, err error) {

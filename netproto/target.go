@@ -93,7 +93,7 @@ func (t Target) open(ctx context.Context) (*executor, error) {
 	}
 	address.Follow = t.Model != nil && t.Model.Connection.Follow
 	t = t.withDefaults()
-	e := &executor{target: t, programs: map[string]traits{}, known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
+	e := &executor{target: t, instruments: instruments{programs: map[string]traits{}}, known: newKnown(), address: address, datagrams: address.Network == conn.UDP}
 	e.turnTo(0)
 	if t.Thorough {
 		e.thorough = always

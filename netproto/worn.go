@@ -56,12 +56,12 @@ func (e *executor) checkWorn(ctx context.Context, o *teasel.Observation) error {
 
 // wearOut has a client that the server answers come so many times at most, and returns after how much of it the server ends in such a way.
 func (e *executor) wearOut(ctx context.Context, how ending, times int) (after wear.Amount, err error) {
-	evidence, reached, packed, past := e.evidence, e.responses, e.packed, e.past
-	e.evidence, e.written, e.responses, e.packed, e.past = judge.Evidence{}, nil, responses{}, nil, history.Ring{}
-	keep := e.target.Keep
+	back, past, keep := e.aside(), e.past, e.target.Keep
+	e.past = history.Ring{}
 	e.target.Keep = false // the server may count connections
 	defer func() {
-		e.evidence, e.responses, e.packed, e.past, e.down, e.target.Keep = evidence, reached, packed, past, true, keep
+		back()
+		e.past, e.down, e.target.Keep = past, true, keep
 	}()
 	if err := e.seekServed(ctx); err != nil || e.served.in == nil {
 		return after, err
