@@ -253,7 +253,7 @@ func (j *judge) unsolicited(r *script.Received) {
 			j.report(RuleResponseReply, "(response)", "", fmt.Sprintf(
 				"The response %s was answered with %s.", jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(r.Raw, 160)))
 			return
-		case s.Answer < 0 && j.isSound(s) && resembles(s.Message.Root.Get("id"), id):
+		case s.Answer < 0 && s.Message.Class == jsonrpc.ClassRequest && resembles(s.Message.Root.Get("id"), id) && j.isSound(s): // that looks at all lines
 			j.identity(s, r)
 			return
 		}

@@ -158,6 +158,9 @@ func (e *executor) Exec(ctx context.Context, in script.Script, obs *teasel.Obser
 // ExecBatch runs scripts: first those that every client could send, together, then the others, one at a time. Of large ones it
 // takes only as many as it can hold.
 func (e *executor) ExecBatch(ctx context.Context, ins []script.Script, obs []teasel.Observation) (int, error) {
+	if len(ins) == 0 {
+		return 0, nil
+	}
 	n, size := 0, 0
 	for ; n < len(ins) && (n == 0 || size < maxBatchBytes); n++ {
 		if size += ins[n].Size(); e.load >= heavyBytes { // a little more or less must not matter: the clock has its part in it

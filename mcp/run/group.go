@@ -222,9 +222,9 @@ func (g *group) advance(ctx context.Context, h *half) error {
 // last returns the talks that came to their end last.
 func (g *group) last() []*talk {
 	if len(g.over) > 0 {
-		return g.over
+		return slices.Clone(g.over) // from which some may be taken back
 	}
-	return g.before
+	return slices.Clone(g.before)
 }
 
 // recheck has talks run again by themselves, since something came of one of them.
@@ -286,7 +286,7 @@ func (g *group) ended(ctx context.Context, f waitEnd, last []*talk) (todo []*tal
 	}
 	slices.SortStableFunc(candidates, func(a, b *talk) int { return cmp.Compare(a.firstLost().Place, b.firstLost().Place) })
 	if len(candidates) == 0 {
-		candidates = slices.Clone(last)
+		candidates = last
 		slices.Reverse(candidates)
 	}
 	begun = slices.DeleteFunc(begun, func(k *talk) bool { return slices.Contains(candidates, k) })

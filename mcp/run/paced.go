@@ -20,13 +20,17 @@ func (k *talk) tooMany() bool {
 	return n > alwaysRun && float64(n) > float64(r.Limit())*k.e.target.timeout().Seconds()
 }
 
-// slot takes the next turn to send a line, and yields until it comes. False: the talk is at its end.
+// slot takes the next turn to send a line, after a turn for each other request that the server was sent since, and yields until it comes. False:
+// the talk is at its end.
 func (k *talk) slot() bool {
 	r := k.e.target.Rate
 	if r == nil {
 		return true
 	}
 	now := time.Now()
+	for range k.server.uncounted() {
+		r.ReserveN(now, 1)
+	}
 	wait := r.ReserveN(now, 1).DelayFrom(now)
 	if wait == 0 {
 		return true

@@ -39,7 +39,7 @@ func TestRate(t *testing.T) {
 			}
 		}
 	}
-	sent := 4 * lines
+	sent := 4*lines + 2*handshakeRequests
 	if least := time.Duration(sent-1) * time.Second / perSecond; time.Since(began) < least { // it cannot have been quicker, however busy the machine
 		t.Errorf("%d lines took %v, expected at least %v", sent, time.Since(began), least)
 	}
@@ -48,5 +48,28 @@ func TestRate(t *testing.T) {
 	var o teasel.Observation
 	if err := a.Exec(t.Context(), long, &o); err != nil || o.Runs != 0 {
 		t.Errorf("a script of %d requests: %d were sent, %v", 10*perSecond, o.Runs, err)
+	}
+}
+
+// Requests that are no lines of scripts count as well: what a server is asked to find out whether it lives.
+func TestRateOfPings(t *testing.T) {
+	target := planted(mcptest.BuildServer(t, plantedtest.Planted), "none")
+	target.Rate = rate.NewLimiter(100, 1)
+	e := openBeside(t, target)
+	cancels := mcptest.ScriptOf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a","reason":"\u0000"},"x":1}`)
+	began := time.Now()
+	for range 5 {
+		obs := make([]teasel.Observation, 1)
+		if _, err := e.ExecBatch(t.Context(), []script.Script{cancels}, obs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pings := int(e.live.beside)
+	if pings == 0 {
+		t.Fatal("no ping was sent")
+	}
+	requests := handshakeRequests + 5 + pings - pings/5 // the last ones are counted with the line that comes next
+	if least := time.Duration(requests-1) * time.Second / 100; time.Since(began) < least {
+		t.Errorf("%d requests took %v, expected at least %v", requests, time.Since(began), least)
 	}
 }

@@ -19,6 +19,7 @@ type peer struct {
 	exchanges map[int64]*flight  // over HTTP, by their numbers
 	sent      int64              // lines of scripts
 	beside    int64              // requests that are no lines of scripts: pings, and those of other clients of ours
+	paced     int64              // of those, and of the handshake's, how many the limit of requests has counted
 	aging     aging
 	past      history.Ring // what was sent in scripts
 	packed    []byte       // what was added to it last
@@ -75,6 +76,16 @@ func (s *peer) Send(m conn.Message) (exchange int64) {
 
 // lines returns how many lines the server was sent.
 func (s *peer) lines() int { return int(s.sent + s.beside) }
+
+// handshakeRequests is how many requests begin a session.
+const handshakeRequests = 2
+
+// uncounted returns how many requests that are no lines of scripts the server was sent since the last call.
+func (s *peer) uncounted() int64 {
+	n := handshakeRequests + s.beside - s.paced
+	s.paced += n
+	return n
+}
 
 // logged returns how much was written to standard error since the mark.
 func (s *peer) logged() int {
