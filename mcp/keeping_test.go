@@ -73,7 +73,7 @@ func TestCollecting(t *testing.T) {
 				if f.Rule != tt.rule {
 					continue
 				}
-				if found++; f.Stable != f.Tries {
+				if found++; f.Stable != f.Tries && tt.rule != check.RuleSlower { // in processor time others on the machine have a part
 					t.Errorf("reproduced %d of %d times: %s", f.Stable, f.Tries, f.Message)
 				}
 			}

@@ -15,6 +15,7 @@ type client struct {
 	link    *conn.Connection // nil: there is none
 	session *dialogue.Session
 	buffer  []byte // what has come on this connection and was not yet taken apart
+	ends    []int  // of the datagrams in it
 }
 
 // turnTo makes client n the one that sends and hears.
@@ -27,7 +28,7 @@ func (e *executor) turnTo(n int) {
 
 // hangUp closes the connection of the client whose turn it is, if there is one.
 func (e *executor) hangUp() error {
-	e.buffer = e.buffer[:0]
+	e.buffer, e.ends = e.buffer[:0], e.ends[:0]
 	if e.link == nil {
 		return nil
 	}

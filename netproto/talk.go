@@ -265,6 +265,7 @@ func (t *talk) settle(ctx context.Context) error {
 func (t *talk) receive() (err error) {
 	e := t.e
 	e.buffer, _, err = e.link.Receive(e.buffer)
+	e.ends = append(e.ends, e.link.Ends()...)
 	if len(e.buffer) >= mostUnread {
 		t.blame(judge.FaultFlood, fmt.Sprintf("%d bytes have come", len(e.buffer)))
 	}
@@ -274,8 +275,8 @@ func (t *talk) receive() (err error) {
 // understand takes the answers to message i apart and has the session make sense of them.
 func (t *talk) understand(i int) {
 	e := t.e
-	data := e.buffer
-	e.buffer = e.buffer[:0] // the data is good until something is received
+	data, ends := e.buffer, e.ends
+	e.buffer, e.ends = e.buffer[:0], e.ends[:0] // the data is good until something is received
 	turn := judge.Turn{Received: e.keepText(data)}
 	if i >= 0 && len(data) > 0 {
 		e.target.Answers.add(data)
@@ -287,15 +288,17 @@ func (t *talk) understand(i int) {
 		}
 		return
 	}
-	for len(data) > 0 {
+	for taken := 0; len(data) > 0; {
 		n := len(data)
-		if !e.datagrams {
+		if len(ends) > 0 { // each datagram is a response
+			n, ends = ends[0]-taken, ends[1:]
+		} else if !e.datagrams {
 			if m, complete := e.session.Frame(data, e.link.End() != conn.EndOpen); complete && m > 0 {
 				n = m
 			}
 		}
 		t.response(e.session.Receive(i, data[:n]), data[:n])
-		data = data[n:]
+		data, taken = data[n:], taken+n
 	}
 	turn.State = e.session.State()
 	t.note(turn)

@@ -44,6 +44,7 @@ type Connection struct {
 	tls     *tls.Conn
 	end     End
 	chunk   []byte
+	ends    []int         // of datagrams, see Ends
 	peer    unix.Sockaddr // that datagrams go to where that may change; nil: the socket is connected
 }
 
@@ -228,6 +229,7 @@ func (c *Connection) Receive(dst []byte) (_ []byte, over bool, err error) {
 		c.chunk = make([]byte, chunkSize)
 	}
 	acknowledged := false
+	c.ends = c.ends[:0]
 	for room := len(dst) + flood; c.end == EndOpen; {
 		if len(dst) >= room {
 			return dst, true, nil
@@ -236,7 +238,9 @@ func (c *Connection) Receive(dst []byte) (_ []byte, over bool, err error) {
 		dst = append(dst, c.chunk[:max(n, 0)]...)
 		switch {
 		case n > 0:
-			acknowledged = false
+			if acknowledged = false; c.network == UDP {
+				c.ends = append(c.ends, len(dst))
+			}
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN), errors.Is(err, os.ErrDeadlineExceeded):
 			if acknowledged || !c.acknowledge() {
@@ -256,6 +260,9 @@ func (c *Connection) Receive(dst []byte) (_ []byte, over bool, err error) {
 	}
 	return dst, false, nil
 }
+
+// Ends returns where each datagram of the last Receive ends in what that has returned. It is good until the next one; nil for streams.
+func (c *Connection) Ends() []int { return c.ends }
 
 // acknowledge has the kernel acknowledge now what has come, and reports whether more may come of that: a server's kernel keeps a small
 // piece back until the one before is acknowledged (RFC 896), which ours would put off by up to 40 ms.
