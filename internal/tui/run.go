@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,8 +51,10 @@ func Run(ctx context.Context, src Source, ctl Control, o Options) error {
 	if err != nil {
 		return fmt.Errorf("starting the screen: %w", err)
 	}
-	p := tea.NewProgram(newScreen(src, ctl, o.ASCII, cmp.Or(o.Every, time.Second/2)), tea.WithContext(ctx), tea.WithFPS(framesPerSecond),
+	m := newScreen(src, ctl, o.ASCII, cmp.Or(o.Every, time.Second/2))
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithFPS(framesPerSecond),
 		tea.WithoutSignalHandler(), tea.WithInput(o.In), tea.WithOutput(o.Out))
+	m.suspend = func() tea.Msg { return suspend(p) }
 	ended := make(chan error, 1)
 	go func() {
 		_, err := p.Run()
@@ -70,4 +74,23 @@ func Run(ctx context.Context, src Source, ctl Control, o Options) error {
 		return fmt.Errorf("showing the screen: %w", err)
 	}
 	return nil
+}
+
+// tickerTime is how long Bubble Tea has to stop the ticker of its renderer once the terminal is released. It does so in a goroutine of its own, and
+// one that came to it only after the terminal was restored would stop the ticker of the next renderer: the screen stayed empty (v2.1.1).
+const tickerTime = 50 * time.Millisecond
+
+// suspend stops the process and those of its group, as Ctrl-Z does, until it is continued. It is tea.Suspend with tickerTime.
+func suspend(p *tea.Program) tea.Msg {
+	if p.ReleaseTerminal() != nil {
+		return nil
+	}
+	time.Sleep(tickerTime)
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	_ = syscall.Kill(0, syscall.SIGTSTP)
+	<-continued
+	_ = p.RestoreTerminal()
+	return tea.ResumeMsg{}
 }

@@ -31,6 +31,7 @@ type screen struct {
 	filter   string
 	stopping bool
 	resume   bool // after it was suspended
+	suspend  tea.Cmd
 }
 
 var _ tea.Model = (*screen)(nil)
@@ -109,7 +110,7 @@ func (m *screen) press(k tea.KeyPressMsg) tea.Cmd {
 	case name == "ctrl+z":
 		m.resume = m.s.Running && !m.paused() // the time until the campaign goes on is no run time
 		m.ctl.Pause(true)
-		return tea.Suspend
+		return m.suspend
 	case m.typing:
 		m.edit(name, k.Text)
 	case name == "p", name == "space":
