@@ -178,11 +178,7 @@ func (p *reproducer[T]) withoutLast(in T) []T {
 	if n == 1 {
 		return nil
 	}
-	kept := make([]int, n-1)
-	for i := range kept {
-		kept[i] = i
-	}
-	return []T{p.q.mut.(Joiner[T]).Keep(in, kept)}
+	return []T{p.q.mut.(Joiner[T]).Keep(in, upTo(n-1))}
 }
 
 // sequences returns ever more of the inputs that a target has run, the last ones, and the same joined into one: the last few first, but

@@ -18,11 +18,8 @@ func (p *reproducer[T]) shorten(long T) T {
 		}
 		return ok, true
 	}
-	rest := make([]int, parts(p.q.mut, all))
-	for i := range rest {
-		rest[i] = i
-	}
-	if rest = p.beginning(rest, shows); rest == nil {
+	rest := p.beginning(upTo(parts(p.q.mut, all)), shows)
+	if rest == nil {
 		return long
 	}
 	last := rest[len(rest)-1:]
@@ -45,6 +42,15 @@ func (p *reproducer[T]) shorten(long T) T {
 		}
 		needed, rest = append(needed, rest[low]), rest[low+1:]
 	}
+}
+
+// upTo returns the numbers of the first n parts.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // beginning returns the shortest beginning of all that shows the finding; nil: there were too many executions.

@@ -29,7 +29,7 @@ type executor struct {
 	server     *conn.Server // nil: it is not ours
 	down       bool         // it has to be started before the next dialogue
 	resetGroup int          // process group of the last reset; 0: there was none
-	*client                 // whose turn it is
+	*client                 // the one that sends and receives now
 	clients    []*client
 
 	instruments

@@ -30,8 +30,8 @@ type screen struct {
 	typing   bool // the filter
 	filter   string
 	stopping bool
-	resume   bool // after it was suspended
-	suspend  tea.Cmd
+	resume   bool    // after it was suspended
+	suspend  tea.Cmd // stops the process, until it is continued
 }
 
 var _ tea.Model = (*screen)(nil)

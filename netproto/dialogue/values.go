@@ -159,11 +159,11 @@ func (m *Mutator) changeBytes(r *teasel.Rand, op Operator, t *model.Tree, i int)
 		return true
 	}
 	if numeric(old) && r.IntN(2) == 0 {
-		m.buf = append(m.buf[:0], badDigits[r.IntN(len(badDigits))]...)
+		digits := badDigits[r.IntN(len(badDigits))]
 		if r.IntN(2) == 0 {
-			m.buf = strconv.AppendInt(m.buf[:0], interesting[r.IntN(len(interesting))], 10)
+			digits = strconv.FormatInt(interesting[r.IntN(len(interesting))], 10)
 		}
-		return m.put(t, i, m.buf)
+		return m.put(t, i, []byte(digits))
 	}
 	text := badTexts[r.IntN(len(badTexts))]
 	if m.Dictionary.Len() > 0 && r.IntN(2) == 0 {
