@@ -172,10 +172,10 @@ func (p *reproducer[T]) later(before []T) bool {
 	return slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitCrash && !p.shown(&o, true) })
 }
 
-// withoutLast returns an input without its last part; none if it has only one.
+// withoutLast returns an input without its last part; none if it has no other.
 func (p *reproducer[T]) withoutLast(in T) []T {
 	n := parts(p.q.mut, in)
-	if n == 1 {
+	if n < 2 {
 		return nil
 	}
 	return []T{p.q.mut.(Joiner[T]).Keep(in, upTo(n-1))}

@@ -513,3 +513,32 @@ func TestCrashByChance(t *testing.T) {
 		}
 	}
 }
+
+// nothingTarget crashes of an input without a byte.
+type nothingTarget struct{}
+
+var _ teasel.Resetter = nothingTarget{}
+
+func (t nothingTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return t, nil
+}
+func (nothingTarget) Close() error                { return nil }
+func (nothingTarget) Reset(context.Context) error { return nil }
+
+func (nothingTarget) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	if o.Exit = teasel.ExitOK; len(in) == 0 {
+		o.Exit = teasel.ExitCrash
+	}
+	return nil
+}
+
+// An input may have no parts at all, such as a client that connects and leaves.
+func TestInputWithoutParts(t *testing.T) {
+	c := bytesCampaign(nothingTarget{})
+	c.Mutator, c.Seeds, c.Runs = lettersMutator{}, [][]byte{{}, []byte("a")}, 300
+	c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes)} }
+	s, err := c.Run(t.Context())
+	if err != nil || len(s.Findings) != 1 || !s.Findings[0].Confirmed() {
+		t.Errorf("found %+v, %v", s.Findings, err)
+	}
+}

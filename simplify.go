@@ -19,7 +19,7 @@ func (p *reproducer[T]) shorten(long T) T {
 		return ok, true
 	}
 	rest := p.beginning(upTo(parts(p.q.mut, all)), shows)
-	if rest == nil {
+	if len(rest) == 0 {
 		return long
 	}
 	last := rest[len(rest)-1:]
