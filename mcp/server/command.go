@@ -88,7 +88,7 @@ func (c *Command) startWith(p proc.Command, r *isolation.Home) (*Server, error) 
 	}
 	s, err := start(p)
 	if err != nil {
-		return nil, launchError(c.Args, err)
+		return nil, c.launchError(err)
 	}
 	s.home = r
 	return s, nil
@@ -117,9 +117,10 @@ func (c *Command) Initialize(ctx context.Context, s *Server) (jsonrpc.Message, e
 		return answer, c.trouble(s, err, noise, during)
 	}
 	if answer.Error != nil {
-		return answer, &StartError{Command: c.name(), refused: true, declined: true, status: s.answered,
-			What: "refused initialize: " + shorten(answer.Error.String()),
-			Hint: "ask for another protocol version, for example --protocol-version " + session.Versions[0]}
+		e := c.failed("refused initialize: " + shorten(answer.Error.String()))
+		e.refused, e.declined, e.status = true, true, s.answered
+		e.Hint = "ask for another protocol version, for example --protocol-version " + session.Versions[0]
+		return answer, e
 	}
 	if s.http != nil && !s.reached.Events {
 		version, _ := answer.Result.Get("protocolVersion").Str()
@@ -145,23 +146,23 @@ func (c *Command) trouble(s *Server, err error, noise []byte, during string) err
 	case errors.Is(err, conn.ErrBroken):
 		end := s.End(true)
 		if end.Closed {
-			return brokenError(c.name(), end, during)
+			return c.brokenError(end, during)
 		}
-		return endedError(c.name(), end, during)
+		return c.endedError(end, during)
 	case errors.Is(err, errEnded):
-		return endedError(c.name(), s.End(true), during)
+		return c.endedError(s.End(true), during)
 	case errors.Is(err, errSilent):
 		end := s.End(false)
 		if noise == nil && s.Received() > 1<<20 { // one line without end
-			return floodError(c.name(), end.Stderr, during)
+			return c.floodError(end.Stderr, during)
 		}
-		return silentError(c.name(), c.startTimeout(), noise, end.Stderr, during)
+		return c.silentError(noise, end.Stderr, during)
 	case errors.Is(err, conn.ErrFlood):
 		end := s.End(false)
 		if noise != nil {
-			return silentError(c.name(), c.startTimeout(), noise, end.Stderr, during)
+			return c.silentError(noise, end.Stderr, during)
 		}
-		return floodError(c.name(), end.Stderr, during)
+		return c.floodError(end.Stderr, during)
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func (c *Command) startHTTP(p proc.Command, r *isolation.Home) (*Server, error) 
 	if len(c.Args) > 0 {
 		p.Merge = true
 		if s.proc, err = proc.Start(p); err != nil {
-			return nil, launchError(c.Args, err)
+			return nil, c.launchError(err)
 		}
 		s.proc.Stdin.Close()
 		s.quiet = proc.NewQuiet(s.proc.PID())
@@ -163,7 +163,8 @@ func isDeclined(err error) bool {
 
 // refusedError is for an address at which nobody listens.
 func (c *Command) refusedError(s *Server) *StartError {
-	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, silent: true, What: "nobody listens at " + c.URL, Hint: "start the server first, or give its command behind --"}
+	e := c.failed("nobody listens at " + c.URL)
+	e.silent, e.Hint = true, "start the server first, or give its command behind --"
 	if len(c.Args) > 0 {
 		e.Stderr = lastLines(s.End(false).Stderr)
 		e.What = fmt.Sprintf("it did not listen at %s within %v", c.URL, c.startTimeout())
@@ -192,9 +193,9 @@ func tlsHint(err error) string {
 
 // statusError is for a server that did not answer its first request with a message.
 func (c *Command) statusError(s *Server, err error, during string) *StartError {
-	e := &StartError{Command: c.name(), Running: len(c.Args) == 0, What: "did not answer " + during + ": " + err.Error(), refused: true}
-	var status *statusError
+	e, status := c.failed("did not answer "+during+": "+err.Error()), (*statusError)(nil)
 	errors.As(err, &status)
+	e.refused = true
 	e.status, e.declined = status.status, conn.Declined(status.status)
 	text := strings.ToLower(string(status.body))
 	switch {

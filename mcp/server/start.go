@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
@@ -54,12 +53,17 @@ func RefusesHandshake(err error) bool {
 	return errors.As(err, &e) && e.refused
 }
 
+// failed returns what is true of each error: whose server it is.
+func (c *Command) failed(what string) *StartError {
+	return &StartError{Command: c.name(), Running: len(c.Args) == 0, What: what}
+}
+
 // launchError is for a command that could not be run.
-func launchError(command []string, err error) *StartError {
-	e := &StartError{Command: command, What: "the command cannot be run: " + err.Error(), Err: err}
+func (c *Command) launchError(err error) *StartError {
+	e := &StartError{Command: c.Args, What: "the command cannot be run: " + err.Error(), Err: err}
 	name := ""
-	if len(command) > 0 {
-		name = command[0]
+	if len(c.Args) > 0 {
+		name = c.Args[0]
 	}
 	switch {
 	case name == "":
@@ -81,9 +85,12 @@ func launchError(command []string, err error) *StartError {
 }
 
 // endedError is for a server that ended before it was ready.
-func endedError(command []string, end script.End, during string) *StartError {
-	e := &StartError{Command: command, Stderr: lastLines(end.Stderr)}
+func (c *Command) endedError(end script.End, during string) *StartError {
+	e := c.failed("")
+	e.Stderr = lastLines(end.Stderr)
 	switch {
+	case e.Running:
+		e.What = "closed the connection before it had answered " + during
 	case end.Closed:
 		e.What = "closed its standard output before it had answered " + during
 		e.Hint = "an MCP server over stdio writes its answers there; is this one?"
@@ -100,30 +107,36 @@ func endedError(command []string, end script.End, during string) *StartError {
 }
 
 // brokenError is for a server that does not take what we write and runs on.
-func brokenError(command []string, end script.End, during string) *StartError {
-	return &StartError{Command: command, Stderr: lastLines(end.Stderr),
-		What: "closed its standard input before it had read " + during,
-		Hint: "an MCP server over stdio reads its requests there; is this one?"}
+func (c *Command) brokenError(end script.End, during string) *StartError {
+	e := c.failed("closed its standard input before it had read " + during)
+	e.Stderr, e.Hint = lastLines(end.Stderr), "an MCP server over stdio reads its requests there; is this one?"
+	return e
 }
 
 // silentError is for a server that runs but does not answer. noise is a line it wrote that is no message.
-func silentError(command []string, waited time.Duration, noise, stderr []byte, during string) *StartError {
-	e := &StartError{Command: command, Stderr: lastLines(stderr)}
-	if noise != nil {
+func (c *Command) silentError(noise, stderr []byte, during string) *StartError {
+	e := c.failed(fmt.Sprintf("did not answer %s within %v", during, c.startTimeout()))
+	e.Stderr = lastLines(stderr)
+	switch {
+	case noise != nil:
 		e.What = fmt.Sprintf("wrote %s instead of an answer to %s", quoteLine(noise), during)
 		e.Hint = "standard output must carry nothing but messages; is this an MCP server over stdio?"
-		return e
+	case e.Running:
+		e.Hint = "is this an MCP server? If it is only slow, raise --start-timeout"
+	default:
+		e.Hint = "if it is slow to start (a first npx or uvx run downloads it), run the command once by hand or raise --start-timeout"
 	}
-	e.What = fmt.Sprintf("did not answer %s within %v", during, waited)
-	e.Hint = "if it is slow to start (a first npx or uvx run downloads it), run the command once by hand or raise --start-timeout"
 	return e
 }
 
 // floodError says that a server wrote without end while it was started.
-func floodError(command []string, stderr []byte, during string) *StartError {
-	return &StartError{Command: command, Stderr: lastLines(stderr),
-		What: "flooded its standard output before it had answered " + during,
-		Hint: "standard output must carry nothing but messages; is this an MCP server over stdio?"}
+func (c *Command) floodError(stderr []byte, during string) *StartError {
+	e := c.failed("flooded its standard output before it had answered " + during)
+	e.Stderr, e.Hint = lastLines(stderr), "standard output must carry nothing but messages; is this an MCP server over stdio?"
+	if e.Running {
+		e.What, e.Hint = "wrote without end before it had answered "+during, ""
+	}
+	return e
 }
 
 const (

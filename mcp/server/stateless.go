@@ -29,15 +29,18 @@ func (c *Command) discover(ctx context.Context, s *Server) (jsonrpc.Message, err
 		return answer, c.trouble(s, err, noise, during)
 	}
 	if answer.Error != nil {
-		return answer, &StartError{Command: c.name(), declined: true, status: s.answered, Running: len(c.Args) == 0, What: "refused server/discover: " + shorten(answer.Error.String()),
-			Hint: "does it speak " + session.StatelessVersion + "? --era handshake asks in the versions before that"}
+		e := c.failed("refused server/discover: " + shorten(answer.Error.String()))
+		e.declined, e.status = true, s.answered
+		e.Hint = "does it speak " + session.StatelessVersion + "? --era handshake asks in the versions before that"
+		return answer, e
 	}
 	if versions := answer.Result.Get("supportedVersions"); versions != nil && !slices.ContainsFunc(versions.Items, func(v *mutate.JSON) bool {
 		text, _ := v.Str()
 		return text == session.StatelessVersion
 	}) {
-		return answer, &StartError{Command: c.name(), Running: len(c.Args) == 0, declined: true, status: s.answered,
-			What: "does not support " + session.StatelessVersion + ", but " + shorten(versions.String()), Hint: "--era handshake asks in the versions before that"}
+		e := c.failed("does not support " + session.StatelessVersion + ", but " + shorten(versions.String()))
+		e.declined, e.status, e.Hint = true, s.answered, "--era handshake asks in the versions before that"
+		return answer, e
 	}
 	s.Uninitialized = false
 	return answer, nil
