@@ -478,8 +478,12 @@ func (f sourceFunc) Pull(ctx context.Context) (teasel.Supply, error) { return f(
 // What comes from outside is run like a seed, and more is asked for only when it was taken; a failure there is ours.
 func TestSource(t *testing.T) {
 	leaks(t)
-	c := bytesCampaign(newTrouble(0, 0))
-	foreign := bytes.Repeat([]byte("f"), 5000) // longer than what is made here
+	foreign := bytes.Repeat([]byte("f"), 5000) // which nobody here would make
+	c := bytesCampaign(execFunc(func(in []byte, o *teasel.Observation) {
+		if accept(in, o); bytes.Equal(in, foreign) {
+			o.Features = append(o.Features, 2)
+		}
+	}))
 	gone, pulls, kept := errors.New("the neighbour is gone"), 0, false
 	c.Source = sourceFunc(func(context.Context) (s teasel.Supply, err error) {
 		if pulls++; pulls > 1 {
