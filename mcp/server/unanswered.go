@@ -26,6 +26,9 @@ func unansweredKey(id string) string {
 	}
 	if text = strings.TrimSpace(text); text != "" {
 		if f, ok := jsonrpc.FloatOf(text); ok {
+			if f == 0 {
+				f = 0 // "-0" is the same
+			}
 			return strconv.FormatFloat(f, 'g', -1, 64)
 		}
 	}

@@ -11,7 +11,7 @@ func TestUnanswered(t *testing.T) {
 	for _, tt := range []struct {
 		id    string
 		again bool
-	}{{`1.0`, false}, {`"1"`, true}, {`"a"`, false}, {`" "`, false}, {`""`, true}, {`2`, false}} {
+	}{{`1.0`, false}, {`"1"`, true}, {`"a"`, false}, {`" "`, false}, {`""`, true}, {`2`, false}, {`0`, false}, {`"-0"`, true}} {
 		if got := o.Take(tt.id); got != tt.again {
 			t.Errorf("%s is in doubt: %v, want %v", tt.id, got, tt.again)
 		}
