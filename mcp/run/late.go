@@ -104,8 +104,11 @@ func (e *executor) awaitPending(ctx context.Context) error {
 		return nil
 	}
 	first := slices.MinFunc(pending, func(a, b *talk) int { return a.due.Compare(b.due) })
-	_ = e.receive(ctx, e.live, first.due) // that the server has ended is seen when it is needed
-	return ctx.Err()
+	if err := e.receive(ctx, e.live, first.due); err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	_, err := e.up(ctx) // it has ended, and so have those that wait for it
+	return err
 }
 
 // forget forgets a server that has ended, and returns the talks that were suspended on it, which are tried again by themselves.

@@ -89,6 +89,23 @@ func TestNothingToRun(t *testing.T) {
 	t.Errorf("%d are suspended, want %d", len(e.in(suspended)), e.target.window())
 }
 
+// That the server has ended is seen though nothing of a batch is run.
+func TestDeathWithNothingToRun(t *testing.T) {
+	e := open(t, obedient(t))
+	hold := slices.Repeat([]script.Script{call("hold", `{"key":"a"}`)}, 2*e.target.window())
+	for range 20 {
+		if executeBatch(t, e, hold...); len(e.in(suspended)) >= e.target.window() {
+			break
+		}
+	}
+	old := e.live
+	executeBatch(t, e, call("die_later", `{"ms":50}`))
+	executeBatch(t, e, hold...)
+	if slices.ContainsFunc(e.in(suspended), func(k *talk) bool { return k.server == old }) {
+		t.Error("scripts wait for a server that has ended")
+	}
+}
+
 // A tool that takes 200 ms holds up nothing but itself.
 func TestSleepBeside(t *testing.T) {
 	e := open(t, obedient(t))
