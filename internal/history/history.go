@@ -73,6 +73,21 @@ func (r *Ring) Before(place int) (inputs [][]byte) {
 	return inputs
 }
 
+// Snapshot returns a ring of its own with what Before returns for a place, and the input before that place even if it is slow. Its inputs stay
+// when those of r are forgotten.
+func (r *Ring) Snapshot(place int) *Ring {
+	last := r.index(place) - 1
+	c, at := new(Ring), r.unused
+	for i := range min(last+1, r.count) {
+		e := r.entry(i)
+		if !e.slow || i == last {
+			c.Add(r.packed[at : at+e.size])
+		}
+		at += e.size
+	}
+	return c
+}
+
 // Clear forgets everything, places included, and keeps the memory.
 func (r *Ring) Clear() { r.first, r.count, r.packed, r.unused, r.added = 0, 0, r.packed[:0], 0, 0 }
 

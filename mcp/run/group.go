@@ -363,7 +363,7 @@ func (k *talk) giveUp() {
 		k.recheck = true
 	default:
 		k.t.Hung, k.last = true, time.Now()
-		k.t.Past.MarkSlow(k.t.Place - 1)
+		k.keepPast()
 	}
 	for _, x := range k.mem.exchanges {
 		k.server.Drop(x)

@@ -39,7 +39,7 @@ func (e *executor) remove(k *talk) {
 // suspend suspends a talk.
 func (e *executor) suspend(k *talk) {
 	k.state, k.due = suspended, time.Now().Add(e.target.timeout())
-	k.t.Past.MarkSlow(k.t.Place - 1)
+	k.keepPast()
 	if i := k.t.Unanswered(); i >= 0 {
 		k.slow = e.record(k.plan[k.t.Sent[i].Step].topic)
 		k.slow.slow++

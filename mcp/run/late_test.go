@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/teaselfuzz/teasel"
+	"github.com/teaselfuzz/teasel/internal/history"
 	"github.com/teaselfuzz/teasel/mcp/check"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
 	"github.com/teaselfuzz/teasel/mcp/script"
@@ -316,6 +317,45 @@ func TestDeadlyChecks(t *testing.T) {
 	for i := range late {
 		if late[i].Exit != teasel.ExitCrash {
 			t.Errorf("check %d ended as %v in the background", now+i, late[i].Exit)
+		}
+	}
+}
+
+// What a suspended call can be reproduced with is what the server had got before it, and the call itself, however much is sent until its time is
+// over.
+func TestHistoryOfSuspended(t *testing.T) {
+	target := obedient(t)
+	target.Timeout = 2 * time.Second
+	e := open(t, target)
+	executeBatch(t, e, call("shut_gate", `{}`))
+	refers := calls("echo", "a", "pass_gate", "@{0:/content/0/text}", "echo", "c")
+	executeBatch(t, e, call("pass_gate", `{}`), refers)
+	for range 2 * history.MaxInputs / 100 {
+		executeBatch(t, e, many(100, nil)...)
+	}
+	ins, obs := awaitLate(t, e, 2)
+	for i := range obs {
+		past := e.History(&obs[i])
+		if n := len(past); obs[i].Exit != teasel.ExitHang || n < 2 || !slices.ContainsFunc(past, func(s script.Script) bool { return strings.Contains(string(s.Steps[0].Line), "shut_gate") }) ||
+			string(past[n-1].Steps[0].Line) != string(ins[i].Steps[0].Line) {
+			t.Errorf("%s ended as %v with a history of %d scripts", ins[i].Steps[0].Line, obs[i].Exit, n)
+		}
+	}
+}
+
+// A script that was run in the background has a history too, whatever runs there after it. What is not answered is no part of the next one's.
+func TestHistoryOfBackground(t *testing.T) {
+	target := obedient(t)
+	target.Timeout = time.Second
+	e := open(t, target)
+	want := []script.Script{call("echo", `{}`), call("shut_gate", `{}`), call("pass_gate", `{}`), call("echo", `{}`)}
+	for i := range want {
+		e.late = append(e.late, &talk{in: &want[i], state: postponed})
+	}
+	_, obs := awaitLate(t, e, len(want))
+	for i := range obs {
+		if n := len(e.History(&obs[i])); n != min(i+1, 3) || (obs[i].Exit == teasel.ExitHang) != (i == 2) {
+			t.Errorf("%s ended as %v with a history of %d scripts", want[i].Steps[0].Line, obs[i].Exit, n)
 		}
 	}
 }

@@ -94,7 +94,23 @@ func (k *talk) transmit(i int, instead []byte, asked *script.Question) bool {
 func (k *talk) remember(piece *script.Script) {
 	s := k.server
 	s.packed = script.AppendPacked(s.packed[:0], piece)
-	k.t.Place = s.past.Add(s.packed) + 1
+	k.t.Past, k.t.Place = &s.past, s.past.Add(s.packed)+1
+}
+
+// keepPast keeps what the server was sent until now for a talk that is not answered: until its time is over, the server's history may have
+// forgotten all that. Those that come after it leave its last line out, which takes long.
+func (k *talk) keepPast() {
+	s := k.server
+	if k.t.Past != &s.past { // it was kept before
+		return
+	}
+	if k.t.Place == 0 { // only the last line of a script that refers to earlier steps adds it
+		k.remember(k.in)
+	}
+	place := k.t.Place
+	k.t.Past = s.past.Snapshot(place)
+	k.t.Place = k.t.Past.Added()
+	s.past.MarkSlow(place - 1)
 }
 
 // note keeps what is being sent for a step and whether an answer to it is due.

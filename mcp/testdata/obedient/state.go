@@ -11,7 +11,7 @@ import (
 
 // stateTools die of what was called before them, in other requests of the same process. With the argument "clean" none does.
 func stateTools() []tool {
-	return slices.Concat(lamp(), journal(), valves())
+	return slices.Concat(lamp(), journal(), valves(), gate())
 }
 
 // fail ends the server as an uncaught exception would, unless it is the clean one.
@@ -116,5 +116,17 @@ func valves() []tool {
 		{name: "fill_tank", description: "Fills the tank.", schema: nothing, call: step(1)},
 		{name: "heat_tank", description: "Heats the tank.", schema: nothing, call: step(2)},
 		{name: "seal_tank", description: "Seals the tank.", schema: nothing, call: step(3)},
+	}
+}
+
+// gate has calls wait for ever that come when it is shut. Others are served.
+func gate() []tool {
+	shut := false
+	return []tool{
+		{name: "shut_gate", description: "Shuts the gate.", schema: nothing, call: func(*server, json.RawMessage, arguments) (string, bool) {
+			shut = !slices.Contains(os.Args, "clean")
+			return "shut", false
+		}},
+		{name: "pass_gate", description: "Passes the gate.", schema: nothing, call: func(*server, json.RawMessage, arguments) (string, bool) { return "passed", shut }},
 	}
 }
