@@ -40,11 +40,13 @@ func changes(t *Tool, traits *Traits) string {
 // Words that say of a tool without annotations that it may destroy something, wherever they stand in its name. The
 // forms count, not what begins with them: "reset" is one, "resets" in a name, "dropdown" and "killer" are not.
 var destructiveWords = []string{
-	"approve", "ban", "chmod", "chown", "clear", "cordon", "deactivate", "decommission", "del", "delete", "demote", "deploy", "destroy", "detach", "disable", "discard", "downgrade", "drain", "drop",
-	"edit", "erase", "eval", "evict", "exec", "execute", "expunge", "failover", "flush", "forget", "grant", "import", "install", "invite", "kill", "migrate", "modify", "mv", "notify", "nuke",
-	"overwrite", "promote", "provision", "prune", "publish", "purge", "reboot", "redeploy", "refund", "remove", "rename", "replace", "reset", "restart", "restore", "revert", "revoke", "rm",
-	"rmdir", "rollback", "rollout", "rotate", "send", "shell", "shutdown", "spawn", "sudo", "suspend", "terminate", "trash", "truncate", "tweet", "unban", "undeploy",
-	"uninstall", "unlink", "unpublish", "unshare", "update", "upgrade", "upload", "wipe", "withdraw", "write",
+	"approve", "ban", "chargeback", "chmod", "chown", "cleanup", "clear", "cordon", "deactivate", "decommission", "del", "delete", "demote", "deploy",
+	"destroy", "detach", "disable", "discard", "donate", "downgrade", "drain", "drop", "edit", "erase", "eval", "evict", "exec", "execute", "expunge",
+	"failover", "flush", "forget", "grant", "import", "install", "invite", "kill", "migrate", "mkdir", "modify", "mv", "notify", "nuke", "obliterate",
+	"overwrite", "poweroff", "promote", "provision", "prune", "publish", "purge", "reboot", "redeploy", "refund", "remove", "rename", "replace", "reset",
+	"restart", "restore", "revert", "revoke", "rm", "rmdir", "rollback", "rollout", "rotate", "send", "shell", "shred", "shutdown", "spawn", "sudo", "suspend",
+	"takedown", "teardown", "terminate", "trash", "truncate", "tweet", "unban", "undeploy", "uninstall", "unlink", "unmount", "unpublish", "unshare",
+	"unsubscribe", "update", "upgrade", "upload", "upsert", "wipe", "withdraw", "write",
 }
 
 // Words that are things as often as deeds: they count as the first word only, or right after another verb.
@@ -63,16 +65,16 @@ var (
 
 // Verbs of two words, such as scale down and power off.
 var (
-	beginnings = []string{"bring", "power", "roll", "scale", "shut", "spin", "switch", "take", "tear", "turn"}
+	beginnings = []string{"bring", "clean", "power", "roll", "scale", "shut", "spin", "switch", "take", "tear", "turn"}
 	directions = []string{"back", "down", "in", "off", "on", "out", "up"}
 )
 
 // Verbs that change something lasting if that is what they are about: cancel_order does, cancel_search does not.
 var (
 	endingVerbs = []string{
-		"accept", "apply", "assign", "attach", "block", "book", "cancel", "capture", "change", "charge", "close", "complete", "configure", "decline", "enable", "format", "grant",
-		"halt", "insert", "lock", "merge", "order", "patch", "place", "put", "reject", "release", "rent", "save", "scale", "set", "sign", "start", "stop", "store",
-		"submit", "sync", "trigger", "unlock",
+		"accept", "alter", "apply", "assign", "attach", "block", "book", "cancel", "capture", "change", "charge", "clean", "close", "complete", "configure",
+		"copy", "decline", "empty", "enable", "encrypt", "expire", "format", "grant", "halt", "insert", "lock", "merge", "order", "patch", "place", "put",
+		"reject", "release", "rent", "save", "scale", "set", "sign", "start", "stop", "store", "submit", "sync", "trigger", "unlock", "void",
 	}
 	lastingNouns = []string{
 		"access", "account", "accounts", "branch", "bucket", "card", "cards", "changes", "configuration", "container", "containers", "credential", "credentials", "database", "databases", "db", "deployment",

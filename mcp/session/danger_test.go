@@ -18,6 +18,8 @@ var (
 		"file_overwrite", "writeFile", "move_file", "truncate_table", "tableDrop", "execute_sql", "runCommand", "shell_exec", "wipeDisk", "format_drive",
 		"rotate_api_key", "grantAccess", "revoke-token", "firewall_disable", "factoryReset", "bulkImport", "import_data", "restore_backup", "sync_repository",
 		"promote_replica", "failover_cluster", "redeploy", "evictPod", "transferFunds",
+		"cleanup_old_backups", "cleanUpImages", "teardown_env", "cluster_poweroff", "takedown_site", "shred_file", "unsubscribe_user", "unmount_volume", "void_invoice",
+		"alterTable", "upsert_row", "mkdir", "copy_file", "encryptFiles", "clean_database",
 	}
 	harmlessNames = []string{
 		"get_user", "listUsers", "search_issues", "read_file", "file_read", "describeTable", "count_rows", "add_numbers", "calculateSum", "convert_currency",
@@ -25,6 +27,7 @@ var (
 		"preview_email", "get_delete_log", "list_migrations", "show_deployments", "migration_status", "scale_image", "resize_image", "summarize_page", "explain_query",
 		"random_number", "hash_text", "encode_base64", "compare_files", "diff_branches", "is_running", "health_check", "checkStatus", "render_chart", "sort_list",
 		"filter_rows", "merge_arrays", "reverse_string", "tokenize", "suggest_names", "estimate_cost", "getRestartCount", "view_rollout", "fetch_page", "time_now",
+		"clean_text", "copy_sign", "is_empty", "avoid_words", "expire_time",
 	}
 )
 
