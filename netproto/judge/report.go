@@ -29,6 +29,9 @@ var lastWords = regexp.MustCompile(`(?m)^.*Assertion .* failed|^terminate called
 func (e *Evidence) report() *report {
 	r, text := &report{}, string(e.Output)
 	died := e.Fault == FaultDeath
+	if !died { // a client may leave at any time, and that has cost the server nothing
+		text = triage.WithoutDisconnects(text)
+	}
 	switch {
 	case died && e.Signal != 0:
 		r.Fault = triage.OfSignal(e.Signal, text)
@@ -52,7 +55,7 @@ func (e *Evidence) report() *report {
 		if r.rule = ruleOf(&r.Report); r.rule == RuleCrash { // it has made a panic of a signal
 			r.rule = RulePanic
 		}
-	case runtime && (r.RustPanic(text) || traced(&r.Report, text, died) || uncaughtError(&r.Report, e.Output, died)):
+	case runtime && (r.RustPanic(text) || traced(&r.Report, text, died) || uncaughtError(&r.Report, []byte(text), died)):
 		r.rule = RulePanic
 	case r.Fault == "":
 		return nil
@@ -70,7 +73,7 @@ func (e *Evidence) report() *report {
 // in a program raises, or was caught by nobody but the library.
 func traced(r *triage.Report, text string, died bool) bool {
 	found := *r
-	if !found.Traceback(text) || !died && (len(found.Stack) == 0 || !mistake.MatchString(found.Message) && !uncaught.MatchString(text)) {
+	if !found.Traceback(text) || !died && (len(found.Stack) == 0 || !mistake.MatchString(found.Message) && !triage.CaughtByLibrary(text)) {
 		return false
 	}
 	*r = found
@@ -93,8 +96,6 @@ func uncaughtError(r *triage.Report, output []byte, died bool) bool {
 var (
 	mistake = regexp.MustCompile(`^(KeyError|IndexError|LookupError|TypeError|AttributeError|NameError|UnboundLocalError|ZeroDivisionError|` +
 		`RecursionError|AssertionError|NotImplementedError|MemoryError|OverflowError|SystemError|UnicodeError|UnicodeDecodeError|UnicodeEncodeError)\b`)
-	// What socketserver, threading, asyncio and the frameworks write above an exception that the program has not caught.
-	uncaught = regexp.MustCompile(`(?i)exception (occurred|in|on|ignored)\b|unhandled|uncaught|never retrieved|internal server error|error handling request`)
 )
 
 func stack(frames []Frame) (s triage.Stack) {

@@ -28,7 +28,11 @@ func TestReports(t *testing.T) {
 		dotnet    = "Unhandled exception. System.FormatException: odd\n   at System.Number.Parse(String s)\n   at Shop.Server.Handle(String s) in /srv/Server.cs:line 9\n"
 		rust      = "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds\n"
 		assertion = "srv: a.c:12: f: Assertion `n > 0' failed.\n"
-		race      = "WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n  Previous write of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n\n"
+		leaves    = "----\nException occurred during processing of request from ('127.0.0.1', 5)\nTraceback (most recent call last):\n" +
+			"  File \"/usr/lib/python3.11/socketserver.py\", line 834, in write\n    self._sock.sendall(b)\nBrokenPipeError: [Errno 32] Broken pipe\n----\n"
+		during   = "\nDuring handling of the above exception, another exception occurred:\n\n"
+		javaPipe = "Exception in thread \"worker\" java.net.SocketException: Broken pipe\n\tat java.base/sun.nio.ch.NioSocketImpl.implWrite(NioSocketImpl.java:9)\n\tat shop.Server.handle(Server.java:9)\n"
+		race     = "WARNING: ThreadSanitizer: data race (pid=7)\n  Write of size 4 at 0x5643 by thread T2:\n    #0 0x4 in put a.c:9:1\n\n  Previous write of size 4 at 0x5643 by main thread:\n    #0 0x5 in get a.c:2:1\n\n"
 	)
 	for _, tt := range []struct {
 		name, text        string
@@ -57,6 +61,20 @@ func TestReports(t *testing.T) {
 		{"python without a frame", "Traceback (most recent call last):\nValueError: x\n", alive, "", "", ""},
 		{"python without a frame, and an exit", "Traceback (most recent call last):\nValueError: x\n", 1, RulePanic, "ValueError: x", ""},
 		{"python, then a crash", traceback, segv, RuleCrash, "", "The server was ended by signal 11, segmentation fault, before anything was sent."},
+		{"python, whose client leaves", leaves, alive, "", "", ""},
+		{"python, whose client leaves, and it ends", leaves, 1, RulePanic, "BrokenPipeError: [Errno 0] Broken pipe", ""},
+		{"python, and then its client leaves", traceback + leaves, alive, RulePanic, "handle:9 < <module>, KeyError", ""},
+		{"python, its client leaves, and then", leaves + traceback, alive, RulePanic, "handle:9 < <module>, KeyError", ""},
+		{"python, whose client leaves when it is refused", traceback + during + strings.TrimPrefix(leaves, "----\nException occurred during processing of request from ('127.0.0.1', 5)\n"),
+			alive, "", "", ""},
+		{"python, whose client leaves, which it mistakes", strings.TrimSuffix(leaves, "----\n") + during + traceback, alive, RulePanic, "BrokenPipeError: [Errno 0] Broken pipe", ""},
+		{"python refuses, and its client leaves", leaves + refusal, alive, "", "", ""},
+		{"asyncio, whose client leaves", "Task exception was never retrieved\nfuture: <Task finished>\n" + strings.ReplaceAll(traceback, "KeyError: 1", "ConnectionResetError: Connection lost"), alive, "", "", ""},
+		{"python quotes", strings.ReplaceAll(traceback, "KeyError: 1", "KeyError: 'BrokenPipeError: x'"), alive, RulePanic, "handle:9 < <module>, KeyError", ""},
+		{"java, whose client leaves", javaPipe, alive, "", "", ""},
+		{"java, and its client leaves", java + javaPipe, alive, RulePanic, "shop.Server.handle:9", ""},
+		{"java, whose client leaves, and it ends", javaPipe, 1, RulePanic, "shop.Server.handle:9", ""},
+		{"node, whose client leaves", "Uncaught Error: read ECONNRESET\n    at TCP.onStreamRead (node:internal/stream_base_commons:217:20)\n    at handle (/srv/app.js:3:1)\n", alive, "", "", ""},
 		{"node", node, 1, RulePanic, "handle:9:8, TypeError", "The server ended with exit status 1 before anything was sent: TypeError: Cannot read properties of undefined (reading 'y') in handle /srv/app.js:9:8."},
 		{"java", java, 1, RulePanic, "shop.Server.handle:9", ""},
 		{"java goes on", java, alive, RulePanic, "shop.Server.handle:9", ""},
