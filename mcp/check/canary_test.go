@@ -82,7 +82,7 @@ func TestCanaryIsWhereItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(first[2], first[3]); err != nil {
+	if err := os.Symlink(first[len(first)-2], first[len(first)-1]); err != nil {
 		t.Fatal(err)
 	}
 	if again := places(); !slices.Equal(first, again) {
@@ -159,6 +159,14 @@ func TestCanaryBeside(t *testing.T) {
 	}
 	if text, err := os.ReadFile(c.Link()); err != nil || !strings.HasPrefix(c.Link(), root+"/") || strings.TrimSpace(string(text)) != script.CanaryLinked {
 		t.Errorf("the link %s leads to %q, %v", c.Link(), text, err)
+	}
+	if above, err := filepath.Glob(root + script.CanaryMark + "*"); err != nil || len(above) != 1 {
+		t.Errorf("%v tell that the directory above is listed, %v", above, err)
+	}
+	for _, path := range []string{c.Path(), c.Relative(), c.URI(), c.Dir(), c.Sibling(), c.RelativeSibling(), c.Link()} {
+		if strings.Contains(path, script.CanaryMark) { // a server may make a file of any name that it is sent
+			t.Errorf("%s can be sent", path)
+		}
 	}
 	if err := c.Remove(); err != nil {
 		t.Error(err)

@@ -21,8 +21,9 @@ const (
 	CanaryLinked = "tzllinked83650172946kept" // in a file to which a symbolic link in an allowed directory leads
 )
 
-// CanaryMark is in the name of a directory beside an allowed one, for the directory above being listed.
-const CanaryMark = "-teasel-canary-"
+// CanaryMark is in the name of a directory beside an allowed one, for the directory above being listed. No script has it: a server that was
+// sent a name may have made a file of that name itself, in an earlier call.
+const CanaryMark = "-tzlabove30618274kept-"
 
 // Extensions are what servers append to a name that they are given. The canary stands behind each of them too, in a form
 // that programs which read such files do not trip over.
@@ -196,6 +197,8 @@ func (c *Canary) placeBeside(roots []string) {
 			c.sibling = filepath.Join(beside, "canary.txt")
 			_ = os.WriteFile(filepath.Join(beside, CanaryName), nil, 0o600) // without it, only who reads the file is found
 		}
+		_, n, _ := strings.Cut(filepath.Base(c.Dir()), "canary")
+		_ = c.claim(root + CanaryMark + strings.TrimPrefix(n, "-"))
 		target := c.Dir() + "-linked"
 		link := filepath.Join(root, filepath.Base(c.Dir()))
 		if c.claim(target) != nil {

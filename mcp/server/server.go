@@ -17,8 +17,8 @@ import (
 // id of a session will have.
 const FirstID = 1_000_000
 
-// StopTime is how long a server may take to end when its input or its output has ended, before it is killed.
-const StopTime = 2 * time.Second
+// stopTime is how long a server may take to end when its input or its output has ended, before it is killed.
+const stopTime = 2 * time.Second
 
 // A Server is one live server: a connection, and the process behind it where that is ours. One goroutine uses it.
 type Server struct {
@@ -172,7 +172,7 @@ func (s *Server) End(itself bool) script.End {
 		return end
 	}
 	if itself {
-		timer := time.NewTimer(StopTime)
+		timer := time.NewTimer(stopTime)
 		select {
 		case <-s.proc.Ended():
 		case <-timer.C:
@@ -196,7 +196,7 @@ func (s *Server) End(itself bool) script.End {
 // Stop asks the server to end, waits for that, but not for long, and leaves nothing of it.
 func (s *Server) Stop() error {
 	if s.proc != nil && s.http == nil { // over HTTP nothing tells it to
-		s.proc.Stop(StopTime)
+		s.proc.Stop(stopTime)
 	}
 	return s.Close()
 }

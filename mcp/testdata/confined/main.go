@@ -19,6 +19,7 @@ var modes = []struct{ name, about string }{
 	{"cursor", "the time that a cursor takes doubles with each of its parts"},
 	{"template", "the same of what stands for an exploded variable in a URI template"},
 	{"clean", "none of these"},
+	{"clean-makes", "it makes each directory within its own that it is asked for, and so one of any name that lies beside it"},
 	{"clean-marks", "it lists what lies beside the directory, as tools do that know the repository, of which the directory is a part"},
 }
 
@@ -100,6 +101,9 @@ func (s *server) call(name, path string) (string, error) {
 	if s.mode == "clean-marks" && name == "list_directory" {
 		return listed(filepath.Dir(s.root))
 	}
+	if s.mode == "clean-makes" {
+		s.makeWithin(path)
+	}
 	path, err := s.allowed(path)
 	if err != nil {
 		return "", err
@@ -109,6 +113,13 @@ func (s *server) call(name, path string) (string, error) {
 	}
 	b, err := os.ReadFile(path)
 	return string(b), err
+}
+
+// makeWithin makes a directory for the path as it stands below the directory that is served, where no step leads up.
+func (s *server) makeWithin(path string) {
+	if rel := strings.TrimLeft(path, "/"); filepath.IsLocal(rel) && !strings.Contains(rel, "..") {
+		_ = os.MkdirAll(filepath.Join(s.root, rel), 0o755)
+	}
 }
 
 func listed(dir string) (string, error) {
