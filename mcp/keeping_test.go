@@ -23,6 +23,7 @@ func TestKeeping(t *testing.T) {
 		{"locked", check.RuleUsed, 1, 0},
 		{"fragile", check.RuleUsed, 1, 0},
 		{"spoiled", check.RuleUsed, 1, 0},
+		{"half-done", check.RuleUsed, 1, 0},
 		{"lossy", check.RuleLostWrite, 6, 1},
 		{"together", judge.RuleCrash, 2, 1},
 	} {

@@ -9,7 +9,8 @@ import (
 	"github.com/teaselfuzz/teasel/mcp/session"
 )
 
-// Of how many tools calls are in flight together, and how many of one: two that are mixed up are a matter of luck.
+// Of how many tools that only read calls are in flight together, of how many others, and how many of one: two that are mixed up are a matter
+// of luck.
 const (
 	inFlightTools = 8
 	inFlightCalls = 8
@@ -18,22 +19,27 @@ const (
 // askedMark is the nth text of a letter, and the same in each campaign: nothing is written.
 func askedMark(letter byte, n int) string { return markWith(letter, n, "x") }
 
-// checkInFlight calls tools that only read, and one that no server has, with texts of which the answers may say something.
+// checkInFlight calls tools, and one that no server has, with texts of which the answers may say something. Those of tools that may keep them
+// are new in each execution.
 func checkInFlight(b *session.Catalog, r *teasel.Rand, emit Emitter) {
-	together := func(name string, call func(text string) []byte) {
-		steps := []script.Step{script.Send(call(askedMark('a', 0)))}
+	together := func(name string, mark func(letter byte, n int) string, call func(text string) []byte) {
+		steps := []script.Step{script.Send(call(mark('a', 0)))}
 		for n := range inFlightCalls {
-			s := script.Send(call(askedMark('b', n)))
+			s := script.Send(call(mark('b', n)))
 			s.NoWait = n < inFlightCalls-1
 			steps = append(steps, s)
 		}
-		emit(name, script.NewShared(InFlight, append(steps, script.Send(call(askedMark('c', 0))))...))
+		emit(name, script.NewShared(InFlight, append(steps, script.Send(call(mark('c', 0))))...))
 	}
-	for _, t := range quickTools(b, r, inFlightTools, func(t *session.Operation) bool { return t.Reads && len(t.Texts) > 0 }) {
-		together(t.Name, func(text string) []byte { return t.CallWith(t.With(t.Texts[0], text)) })
+	tools := func(reads bool, mark func(letter byte, n int) string) {
+		for _, t := range quickTools(b, r, inFlightTools, func(t *session.Operation) bool { return t.Reads == reads && len(t.Texts) > 0 }) {
+			together(t.Name, mark, func(text string) []byte { return t.CallWith(t.With(t.Texts[0], text)) })
+		}
 	}
+	tools(true, askedMark)
+	tools(false, mark)
 	if b.Session.Has("tools") {
-		together("unknown tool", func(text string) []byte {
+		together("unknown tool", askedMark, func(text string) []byte {
 			return jsonrpc.RequestLine("tools/call", jsonrpc.Object("name", text))
 		})
 	}

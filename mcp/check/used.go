@@ -7,6 +7,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
+	"github.com/teaselfuzz/teasel/mcp/observe"
 	"github.com/teaselfuzz/teasel/mcp/script"
 	"github.com/teaselfuzz/teasel/mcp/session"
 	"github.com/teaselfuzz/teasel/mutate"
@@ -29,13 +30,19 @@ var usedTexts = []string{
 // checkUsed calls each tool plainly, and then in every other way, and plainly again. Tools that may fail because of somebody else are left
 // out.
 func checkUsed(b *session.Catalog, r *teasel.Rand, emit Emitter) {
-	var look, refused, all []script.Step
-	for _, t := range quickTools(b, r, usedTools, func(t *session.Operation) bool { return !t.SaysOpen && !t.Network }) {
+	var look, refused, all, each []script.Step
+	tools := quickTools(b, r, usedTools, func(t *session.Operation) bool { return !t.SaysOpen && !t.Network })
+	for _, t := range tools {
 		look = append(look, script.Send(t.Call()))
 		for _, i := range r.Perm(len(t.Broken))[:min(usedCalls/2, len(t.Broken))] {
 			refused = append(refused, script.Send(t.CallWith(t.Broken[i])))
 		}
-		all = append(all, usedUp(t, r)...)
+		calls := usedUp(t, r)
+		all = append(all, calls...)
+		r.Shuffle(len(calls), func(i, k int) { calls[i], calls[k] = calls[k], calls[i] })
+		for _, c := range calls[:min(len(calls), usedLines/2/len(tools))] {
+			each = append(each, c, script.Send(t.Call()))
+		}
 	}
 	if len(look) == 0 {
 		return
@@ -49,6 +56,8 @@ func checkUsed(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 	}
 	use("refused calls", append(texts(harmlessGarbage), refused...))
 	use("calls", slices.Concat(all, refused))
+	// Between two plain calls of a tool there is one other here: what succeeds beside it has no part in what is refused then.
+	emit("one call at a time", script.NewFresh(Used, slices.Concat(begin, inTurn(look), each, look, look)...))
 }
 
 // inTurn returns each call twice, and behind it those before it again: a plain call may be the one that spoils others.
@@ -187,6 +196,9 @@ func (j *Case) causes(c *usedCall) (causes []*script.Sent, effective bool) {
 		if s == nil || harmless[string(j.Transcript.Script.Steps[i].Line)] {
 			continue
 		}
+		if j.sameRefusal(s, c) {
+			continue
+		}
 		causes = append(causes, s)
 		if r := j.answer(s); r != nil && script.Succeeded(r) && s.Message.Method != "ping" {
 			tool := j.called(s)
@@ -194,6 +206,19 @@ func (j *Case) causes(c *usedCall) (causes []*script.Sent, effective bool) {
 		}
 	}
 	return causes, effective
+}
+
+// sameRefusal reports whether a line was refused in the words in which a call is refused: what is full, or ended, before it was sent is not its
+// doing.
+func (j *Case) sameRefusal(s *script.Sent, c *usedCall) bool {
+	r := j.answer(s)
+	if r == nil || !r.Message.IsRefusal() {
+		return false
+	}
+	words := func(s *script.Sent, r *script.Received) string {
+		return string(observe.AppendNormal(nil, script.RefusalText(r), observe.EchoOf(s)))
+	}
+	return words(s, r) == words(c.first, c.refuse)
 }
 
 // endsOrBegins reports whether there is a tool after which, or before which, it is right that others are refused.

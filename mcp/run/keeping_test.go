@@ -23,7 +23,7 @@ func TestKeeping(t *testing.T) {
 	}
 	want := map[string]string{
 		"brittle": check.RuleUsed + " (every tool)", "fragile": check.RuleUsed + " (every tool)", "locked": check.RuleUsed + " tools/call add_note", "spoiled": check.RuleUsed + " tools/call list_notes",
-		"lossy": check.RuleLostWrite + " tools/call add_note",
+		"half-done": check.RuleUsed + " tools/call add_note", "mixed": check.RuleMixedAnswers + " tools/call add_note", "lossy": check.RuleLostWrite + " tools/call add_note",
 	}
 	for line := range strings.Lines(string(list)) {
 		mode, about, _ := strings.Cut(line, "\t")
@@ -35,12 +35,12 @@ func TestKeeping(t *testing.T) {
 			d := judge.Detectors(judge.DetectorConfig{})[0]
 			found := map[string]bool{}
 			for _, s := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {
-				if s.Script.Check != check.Used && s.Script.Check != check.SideBySide {
+				if s.Script.Check != check.Used && s.Script.Check != check.SideBySide && s.Script.Check != check.InFlight {
 					continue
 				}
 				_, obs := execute(t, e, s.Script)
 				for _, f := range d.Detect(&obs) {
-					if f.Rule == check.RuleUsed || f.Rule == check.RuleLostWrite {
+					if f.Rule == check.RuleUsed || f.Rule == check.RuleLostWrite || f.Rule == check.RuleMixedAnswers {
 						found[f.Rule+" "+f.Subject] = true
 						t.Log(s.Name, f.Message)
 					}

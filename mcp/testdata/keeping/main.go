@@ -20,6 +20,8 @@ var modes = []struct{ name, about string }{
 	{"fragile", "a tool that only reads breaks the store"},
 	{"spoiled", "a style that is refused is kept all the same, and the notes cannot be listed from then on"},
 	{"lossy", "of two notes that are added at once one is lost"},
+	{"half-done", "a note with a slash is refused and leaves a transaction open, and other notes are refused from then on"},
+	{"mixed", "the answer to a note has the one that came last"},
 	{"together", "two calls at once end the process"},
 	{"growing", "each note is read and written again with each call, in a file of its home"},
 	{"growing-elsewhere", "the same, in the directory that the second argument names"},
@@ -28,6 +30,7 @@ var modes = []struct{ name, about string }{
 	{"slower", "each call goes through all those before it"},
 	{"clean", "none of these"},
 	{"clean-session", "after logout everything is refused but login"},
+	{"clean-echo", "the answer to a note has it"},
 	{"clean-full", "a store of a hundred notes is full"},
 	{"clean-window", "only the last eight notes are shown"},
 	{"clean-style", "a style that is refused is not kept"},
@@ -46,6 +49,8 @@ type server struct {
 	notes  []string
 	broken bool
 	locked bool
+	open   bool   // a transaction is
+	last   string // note that was added
 	style  string // of the list of notes
 	away   bool   // logged out
 	calls  int
@@ -235,6 +240,13 @@ func (s *server) add(note any) object {
 		s.locked = s.mode == "locked"
 		return refusal("note must be a string")
 	}
+	if s.mode == "half-done" && s.open {
+		return refusal("a transaction is open already")
+	}
+	if s.mode == "half-done" && strings.Contains(text, "/") {
+		s.open = true
+		return refusal("bad note")
+	}
 	if s.mode == "clean-full" && len(s.notes) >= 100 {
 		return refusal("the store is full")
 	}
@@ -242,6 +254,16 @@ func (s *server) add(note any) object {
 		return s.grow(text)
 	}
 	read := slices.Clone(s.notes)
+	if s.mode == "mixed" || s.mode == "clean-echo" {
+		s.notes, s.last = append(read, text), text
+		s.mu.Unlock()
+		time.Sleep(2 * time.Millisecond)
+		s.mu.Lock()
+		if s.mode == "mixed" {
+			text = s.last
+		}
+		return said("added " + text)
+	}
 	if s.mode == "lossy" || s.mode == "together" {
 		if s.inside++; s.mode == "together" && s.inside > 1 {
 			panic("two calls at once")
