@@ -23,6 +23,7 @@ func TestNoiseOfPending(t *testing.T) {
 		{"before another", false, `{"jsonrpc":"2.0","id":"@id","method":"ping"}`, "tools/call search_items"},
 		{"while another is sent", true, `{"jsonrpc":"2.0","id":"@id","method":"no/such"}`, "tools/call search_items"},
 		{"while a notification is sent", true, `{"jsonrpc":"2.0","method":"notifications/no_such"}`, "tools/call search_items"},
+		{"while it is cancelled", true, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"@id:0"}}`, "tools/call search_items"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := open(t, planted(program, "stdout-noise"))

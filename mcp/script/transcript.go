@@ -157,7 +157,7 @@ func (t *Transcript) AddNoise(raw []byte) {
 		return
 	}
 	after := len(t.Sent)
-	if i := t.Unanswered(); i >= 0 {
+	if i := slices.IndexFunc(t.Sent, func(s Sent) bool { return (s.Regular || s.Withdrawn) && s.Answer < 0 }); i >= 0 {
 		after = i + 1
 	}
 	t.Noise = append(t.Noise, bytes.Clone(raw[:min(len(raw), MaxNoiseLine)]))
