@@ -130,6 +130,9 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 	before, times := first, 0
 	for part := firstPart; times < repetitions; times, part = times+part, max(part, times) {
 		for i := range part {
+			if err := ctx.Err(); err != nil { // nothing else looks at it where a server sleeps at once
+				return err
+			}
 			again := teasel.Observation{Ask: teasel.Ask{Full: full}}
 			o.Runs++
 			e.repeated++

@@ -3,6 +3,7 @@ package netproto
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,17 @@ func TestStoreIsNotRepeatedForLong(t *testing.T) {
 	}
 	if o.Evidence != nil || o.Runs < leastRepetitions || o.Runs > repetitions/4 {
 		t.Errorf("repeated %d times, %+v", o.Runs, o.Evidence)
+	}
+}
+
+// Who interrupts does not wait for the repetitions, also where the server sleeps at once after each.
+func TestInterruptedRepetitions(t *testing.T) {
+	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{plantedSource(t, "collects.c", "clang"), "{port}"}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var o teasel.Observation
+	if err := e.repeat(ctx, dialogue.Raw([]byte("k")), &o, true); !errors.Is(err, context.Canceled) || o.Runs > 0 {
+		t.Errorf("%v after %d repetitions, want %v at once", err, o.Runs, context.Canceled)
 	}
 }
 
