@@ -21,5 +21,9 @@ func (j *judge) worn() {
 	case t.End.Kind != script.EndExited || t.End.Code != 0:
 		rule = RuleCrash
 	}
-	j.report(rule, subjectAny, "", fmt.Sprintf("%s after about %d requests, whatever they are: it does so too when one plain request is sent again and again.", how, t.Worn))
+	again := ", whatever they are: it does so too when one plain request is sent again and again"
+	if in := t.Script; len(in.Steps) == 1 && in.Steps[0].Times > 1 && len(t.Sent) > 0 && t.Sent[0].Message.Method == "tools/call" { // no ping does it
+		again = ": it does so when " + j.requestOf(&t.Sent[0]) + " is sent again and again"
+	}
+	j.report(rule, subjectAny, "", fmt.Sprintf("%s after about %d requests%s.", how, t.Worn, again))
 }
