@@ -63,7 +63,7 @@ func (c Compiler) Command(ctx context.Context, args []string) ([]string, error) 
 		out = append(out, "-Wl,-z,nodelete") // the counters are read after the run, which may have closed the library
 		return append(slices.Insert(out, 1, first...), objectArgs(call, rt.file("teasel_so.o"))...), nil
 	}
-	for _, f := range [...]string{"main", "_exit", "_Exit"} {
+	for _, f := range [...]string{"main", "_exit", "_Exit", "sigaction", "signal", "__sysv_signal"} {
 		out = append(out, "-Wl,--wrap="+f)
 	}
 	if !c.NoHooks {

@@ -22,6 +22,10 @@ enum { FATAL = sizeof fatal / sizeof *fatal };
 static struct sigaction previous_handlers[FATAL];
 
 static int forked_faults(int signal, const siginfo_t *info);
+static void caught_exit(void);
+static void handler_adopt(int signal);
+
+int __real_sigaction(int signal, const struct sigaction *action, struct sigaction *old);
 
 // crash_note records the first fatal signal of a batch.
 static void crash_note(int signal, siginfo_t *info, ucontext_t *u) {
@@ -171,7 +175,7 @@ static void sample(int signal, siginfo_t *info, void *context) {
 static void crash(int signal, siginfo_t *info, void *context) {
 	while (sampling) pause(); // unwinding has faulted; teasel is about to kill this process
 	for (size_t i = 0; i < FATAL; i++)
-		if (fatal[i] == signal) sigaction(signal, &previous_handlers[i], 0);
+		if (fatal[i] == signal) __real_sigaction(signal, &previous_handlers[i], 0);
 	crash_note(signal, info, context);
 	if (info->si_code > 0 && signal != SIGTRAP && signal != SIGSYS) return; // the instruction is executed again and faults again; after those two signals execution would continue
 	sigset_t set;
@@ -193,14 +197,15 @@ static struct sigaction handlers_at_start[FATAL];
 static uint8_t keep_handler[FATAL];
 
 static __attribute__((constructor(101))) void handlers_record_at_start(void) {
-	for (size_t i = 0; i < FATAL; i++) sigaction(fatal[i], 0, &handlers_at_start[i]);
+	for (size_t i = 0; i < FATAL; i++) __real_sigaction(fatal[i], 0, &handlers_at_start[i]);
 }
 
 static void handlers_record(void) {
 	for (size_t i = 0; i < FATAL; i++) {
 		struct sigaction now = {.sa_handler = SIG_DFL};
-		if (sigaction(fatal[i], 0, &now) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
+		if (__real_sigaction(fatal[i], 0, &now) || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
 		keep_handler[i] = !__sanitizer_set_report_fd || now.sa_handler != handlers_at_start[i].sa_handler;
+		if (keep_handler[i]) handler_adopt(fatal[i]);
 	}
 }
 
@@ -211,15 +216,16 @@ static void fatal_handlers_install(void) {
 	struct sigaction a = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	for (size_t i = 0; i < FATAL; i++) {
 		if (keep_handler[i]) continue;
-		sigaction(fatal[i], &a, &previous_handlers[i]);
+		__real_sigaction(fatal[i], &a, &previous_handlers[i]);
 		// UndefinedBehaviorSanitizer's handlers report no more than ours, and may fault on a damaged stack.
 		if (!__asan_init && !__msan_init) previous_handlers[i].sa_handler = SIG_DFL;
 	}
 }
 
 static void handlers_install(void) {
+	atexit(caught_exit); // of a harness
 	struct sigaction ask = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-	sigaction(TEASEL_SAMPLE, &ask, 0);
-	sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
+	__real_sigaction(TEASEL_SAMPLE, &ask, 0);
+	__real_sigaction(TEASEL_LAST_SAMPLE, &ask, 0);
 	fatal_handlers_install();
 }

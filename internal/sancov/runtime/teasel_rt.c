@@ -38,6 +38,7 @@
 #include "exception.h"
 #include "crash.h"
 #include "forked.h"
+#include "caught.h"
 #include "segment.h"
 #include "unhook.h"
 #include "input.h"
@@ -394,6 +395,7 @@ static void program_judge_used(uint32_t i, uint64_t cpu) {
 }
 
 static void program_judge(void) {
+	caught_exit();
 	if (!program_runs || SHARED.results->pid != getpid()) return; // another process that the program has forked
 	program_runs = 0;
 	program_judge_used(SHARED.results->cur < SHARED.slot_count ? SHARED.results->cur : 0, cpu_used() - loop_cpu);
