@@ -111,11 +111,11 @@ func (s *findingSet) addOccurrences(id string, times uint64) {
 }
 
 // addUnconfirmed records that a finding was not confirmed, and reports whether that is to be reported: once if it was not
-// reproduced, and once more if there was no time to try.
+// reproduced, and once more if there was no time to try. One that a known finding covers is that finding, under another name that it has by chance.
 func (s *findingSet) addUnconfirmed(f *Finding) bool {
 	id := f.ID()
 	old, known := s.notConfirmed[id]
-	if s.byID[id] != nil || !known && s.unconfirmedOf(f.Severity) >= severityFindings {
+	if s.byID[id] != nil || s.coverOf(f) != nil || !known && s.unconfirmedOf(f.Severity) >= severityFindings {
 		return false
 	}
 	if f.Tries == 0 || !known {
