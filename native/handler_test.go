@@ -74,11 +74,8 @@ int main(void) {
 	}
 }
 
-// TestHandlerThatEnds: a fault is a crash with its rule and line, even if a handler that the target has installed at any time ends the process
-// with a status. A handler that returns or jumps away has handled it, and a signal that was sent is no fault.
-func TestHandlerThatEnds(t *testing.T) {
-	t.Parallel()
-	const common = `#include <setjmp.h>
+// handlers is a target that installs handlers of its own, which end the process by END.
+const handlers = `#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -129,6 +126,11 @@ static void work(char c) {
 	recovers = mends = 0;
 }
 `
+
+// TestHandlerThatEnds: a fault is a crash with its rule and line, even if a handler that the target has installed at any time ends the process
+// with a status. A handler that returns or jumps away has handled it, and a signal that was sent is no fault.
+func TestHandlerThatEnds(t *testing.T) {
+	t.Parallel()
 	const program = `int main(void) { char c = 0; install(); if (read(0, &c, 1) == 1) work(c); return c != 'x'; }`
 	const constructor = `__attribute__((constructor)) static void begin(void) { install(); }` + program
 	const harness = `int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) { install(); if (n) work(d[0]); return 0; }`
@@ -146,7 +148,7 @@ static void work(char c) {
 		{"harness with a sanitizer", harness, []string{"-DEND=_exit", "-fsanitize=fuzzer,address"}},
 		{"harness that initialises", initialise, []string{"-DEND=_exit", "-fsanitize=fuzzer"}},
 	} {
-		ex := open(t, native.Target{Command: []string{build(t, common+test.source, append(test.flags, "-g", "-O0")...)}})
+		ex := open(t, native.Target{Command: []string{build(t, handlers+test.source, append(test.flags, "-g", "-O0")...)}})
 		for _, in := range []struct{ input, rule, group string }{
 			{"n", "native/null-dereference", "work:35"}, {"a", "native/abort", "work:36"}, {"d", "native/arithmetic", "work:37"},
 			{"s", "native/stack-exhaustion", ""}, {"j", "", ""}, {"m", "", ""}, {"x", "", ""}, {"n", "native/null-dereference", "work:35"},
@@ -166,6 +168,53 @@ static void work(char c) {
 				if f.Rule != "native/exit" { // of a harness that exits
 					t.Errorf("%s: %q: %+v, want no fault", test.name, in, f)
 				}
+			}
+		}
+	}
+}
+
+// TestHandlerThatDies: a fault is named by its place, and not by what the target's handler of the signal does to end the process.
+func TestHandlerThatDies(t *testing.T) {
+	t.Parallel()
+	const program = `int main(void) { char c = 0; install(); if (read(0, &c, 1) == 1) work(c); return 0; }`
+	for _, test := range []struct{ name, end, flag string }{
+		{"aborts", "abort()", "-g"},
+		{"raises the signal again", "signal(s, SIG_DFL), raise(s)", "-g"},
+		{"restores the default and returns", "signal(s, SIG_DFL)", "-g"},
+		{"returns, and was installed for one signal", "signal(s, SIG_DFL)", "-std=c99"},
+		{"aborts, with a sanitizer", "abort()", "-fsanitize=address"},
+	} {
+		ex := open(t, native.Target{Command: []string{build(t, handlers+program, "-DEND(status)="+test.end, "-g", "-O0", "-D_XOPEN_SOURCE=700", test.flag)}})
+		for _, in := range []struct{ input, rule, group string }{
+			{"n", "native/null-dereference", "work:35"}, {"d", "native/arithmetic", "work:37"}, {"j", "", ""}, {"m", "", ""}, {"s", "native/stack-exhaustion", "deep"},
+		} {
+			o := run(t, ex, teasel.Ask{}, in.input)
+			fs := native.Detect(&o)
+			if (in.rule == "") != (len(fs) == 0) || len(fs) > 0 && (fs[0].Rule != in.rule || !strings.HasPrefix(fs[0].Group, in.group)) {
+				t.Errorf("a handler that %s: %q: %v, %+v, want %s in %s", test.name, in.input, o.Exit, fs, in.rule, in.group)
+			}
+		}
+	}
+}
+
+// TestDefaultHandlers: a program that first sets every signal to its default, as some do that were started by others, has faults with lines.
+func TestDefaultHandlers(t *testing.T) {
+	t.Parallel()
+	for _, set := range []string{"signal(i, SIG_DFL)", "sigaction(i, &(struct sigaction){.sa_handler = SIG_DFL}, 0)"} {
+		ex := open(t, native.Target{Command: []string{build(t, `#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+int main(void) {
+	char c = 0;
+	for (int i = 1; i < 32; i++) `+set+`;
+	if (read(0, &c, 1) == 1 && c == 'n') *(volatile int *)0 = 1;
+	return 0;
+}`, "-g", "-O1")}})
+		for in, want := range map[string]string{"n": "main:7", "x": ""} {
+			o := run(t, ex, teasel.Ask{}, in)
+			fs := native.Detect(&o)
+			if (want == "") != (len(fs) == 0) || len(fs) > 0 && (fs[0].Rule != "native/null-dereference" || fs[0].Group != want) {
+				t.Errorf("%s: %q: %v, %+v, want a null dereference in %q", set, in, o.Exit, fs, want)
 			}
 		}
 	}

@@ -174,6 +174,7 @@ static void sample(int signal, siginfo_t *info, void *context) {
 // case that unwinding the stack faults.
 static void crash(int signal, siginfo_t *info, void *context) {
 	while (sampling) pause(); // unwinding has faulted; teasel is about to kill this process
+	caught_exit();
 	for (size_t i = 0; i < FATAL; i++)
 		if (fatal[i] == signal) __real_sigaction(signal, &previous_handlers[i], 0);
 	crash_note(signal, info, context);
@@ -209,14 +210,19 @@ static void handlers_record(void) {
 	}
 }
 
+// crash_install handles a signal with crash, which passes it on to the handler that was there before.
+static void crash_install(int signal) {
+	__real_sigaction(signal, &(struct sigaction){.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER}, 0);
+}
+
 static void fatal_handlers_install(void) {
 	stack_t ours = {.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, theirs;
 	if (sigaltstack(0, &theirs) == 0 && theirs.ss_flags & SS_DISABLE) sigaltstack(&ours, 0);
 	if (__tsan_init) return; // its handlers report the same, and calls of the C library in ours may deadlock
-	struct sigaction a = {.sa_sigaction = crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
 	for (size_t i = 0; i < FATAL; i++) {
 		if (keep_handler[i]) continue;
-		__real_sigaction(fatal[i], &a, &previous_handlers[i]);
+		__real_sigaction(fatal[i], 0, &previous_handlers[i]);
+		crash_install(fatal[i]);
 		// UndefinedBehaviorSanitizer's handlers report no more than ours, and may fault on a damaged stack.
 		if (!__asan_init && !__msan_init) previous_handlers[i].sa_handler = SIG_DFL;
 	}
