@@ -98,18 +98,18 @@ func (r *Run) textTriaged() string {
 	if t.Different < t.Inputs {
 		fmt.Fprintf(&b, " (%d different)", t.Different)
 	}
-	fmt.Fprintf(&b, ": %d reproduce a finding", t.Shown)
+	fmt.Fprintf(&b, ": %s", noun.Count(t.Shown, "reproduces a finding", "reproduce a finding"))
 	if t.Flaky > 0 {
 		fmt.Fprintf(&b, ", %d of them not at the first try", t.Flaky)
 	}
 	if t.Hangs > 0 {
-		fmt.Fprintf(&b, ", %d of them hang", t.Hangs)
+		fmt.Fprintf(&b, ", %s", noun.Count(t.Hangs, "of them hangs", "of them hang"))
 	}
 	if t.NotRun > 0 {
-		fmt.Fprintf(&b, "; %d were not run", t.NotRun)
+		fmt.Fprintf(&b, "; %s", noun.Count(t.NotRun, "was not run", "were not run"))
 	}
 	if n := len(t.Silent); n > 0 {
-		fmt.Fprintf(&b, "; %d reproduce nothing: %s", n, someOf(t.Silent, mostUnreproduced))
+		fmt.Fprintf(&b, "; %s: %s", noun.Count(n, "reproduces nothing", "reproduce nothing"), someOf(t.Silent, mostUnreproduced))
 	}
 	return b.String()
 }
