@@ -283,6 +283,9 @@ func (e *executor) settleAccount(ctx context.Context, t *talk, o *teasel.Observa
 		o.Exit = teasel.ExitRejected
 	}
 	e.readOutput(v)
+	if e.address.Network == conn.Stdio && v.Refused() {
+		v.Fault, o.Exit = judge.FaultNone, teasel.ExitRejected
+	}
 	switch {
 	case v.Fault == judge.FaultDeath, v.Gone != nil:
 		o.Exit = teasel.ExitCrash

@@ -165,3 +165,17 @@ func quoted(data []byte) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Refused reports whether a server that ended with a status had answered the message before and has written of no fault: where each
+// conversation has a process of its own, that is how a program refuses a client, and nobody else has lost anything.
+func (e *Evidence) Refused() bool {
+	if e.Fault != FaultDeath || e.Signal != 0 || e.Forked {
+		return false
+	}
+	for i := len(e.Talk) - 1; i >= 0; i-- {
+		if t := &e.Talk[i]; t.Received != nil || t.Sent != nil || t.Reconnect {
+			return t.Received != nil && e.report().rule == RuleExit
+		}
+	}
+	return false
+}
