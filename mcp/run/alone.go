@@ -172,6 +172,9 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, patient bool, d
 			return f, err
 		}
 	}
+	if !patient && !e.target.Exact && !k.meter.Files { // what is counted must not be the doing of others
+		l.sleep = conn.Slice // then it goes on beside what follows
+	}
 	f, err = e.await(ctx, s, func() bool { return k.open <= 0 }, l)
 	switch {
 	case f == waitDone:

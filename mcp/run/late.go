@@ -56,8 +56,8 @@ func (e *executor) unsuspend(k *talk) {
 	}
 }
 
-// isSlow reports whether what a talk awaits is known to take long. With one tool of 20 that takes 200 ms, a script that waited for it alone made
-// 3,163 executions a second 423.
+// isSlow reports whether what a talk awaits is known to take long: it is not even waited for as long as others are. With one tool of 20 that takes
+// 200 ms, 170,000 scripts were run in 15 s, and 70,000 to 130,000 without it.
 func (e *executor) isSlow(k *talk) bool {
 	i := k.t.Unanswered()
 	if i < 0 || k.open == 0 {

@@ -139,6 +139,24 @@ func TestSleepBeside(t *testing.T) {
 	}
 }
 
+// A check that has the server for itself does not wait for a tool that sleeps, though most calls of that are refused at once.
+func TestLoneSleepBeside(t *testing.T) {
+	e := open(t, obedient(t))
+	quick := map[int]script.Script{}
+	for i := range 50 {
+		quick[i] = call("sleep", `{"ms":"0"}`) // refused
+	}
+	executeBatch(t, e, many(50, quick)...)
+	lone := call("sleep", `{"ms":400}`)
+	lone.Check = check.Repeat
+	if obs := executeBatch(t, e, lone); obs[0].Evidence != nil || len(e.in(suspended)) != 1 {
+		t.Errorf("it ended as %v, %d are suspended", obs[0].Exit, len(e.in(suspended)))
+	}
+	if _, late := awaitLate(t, e, 1); late[0].Exit != teasel.ExitOK {
+		t.Errorf("it ended as %v", late[0].Exit)
+	}
+}
+
 // A script goes on after it was suspended, to its end, may be suspended again, and is handed back once, with the lines that it has sent
 // whatever was sent meanwhile.
 func TestGoesOn(t *testing.T) {
