@@ -61,11 +61,14 @@ func (r *Ring) MarkSlow(place int) {
 
 // Before returns the inputs that were added before the one at a place, oldest first, without those that are forgotten or slow.
 // They are parts of the ring's memory and valid until the next call of Add or Clear.
-func (r *Ring) Before(place int) (inputs [][]byte) {
-	at := r.unused
-	for i := range min(r.index(place), r.count) {
+func (r *Ring) Before(place int) (inputs [][]byte) { return r.before(place, false) }
+
+// before is Before, with the last input even if it is slow where slow is true.
+func (r *Ring) before(place int, slow bool) (inputs [][]byte) {
+	at, n := r.unused, min(r.index(place), r.count)
+	for i := range n {
 		e := r.entry(i)
-		if !e.slow {
+		if !e.slow || slow && i == n-1 {
 			inputs = append(inputs, r.packed[at:at+e.size:at+e.size])
 		}
 		at += e.size
@@ -76,14 +79,9 @@ func (r *Ring) Before(place int) (inputs [][]byte) {
 // Snapshot returns a ring of its own with what Before returns for a place, and the input before that place even if it is slow. Its inputs stay
 // when those of r are forgotten.
 func (r *Ring) Snapshot(place int) *Ring {
-	last := r.index(place) - 1
-	c, at := new(Ring), r.unused
-	for i := range min(last+1, r.count) {
-		e := r.entry(i)
-		if !e.slow || i == last {
-			c.Add(r.packed[at : at+e.size])
-		}
-		at += e.size
+	c := new(Ring)
+	for _, in := range r.before(place, true) {
+		c.Add(in)
 	}
 	return c
 }

@@ -193,10 +193,7 @@ func (j *Case) causes(c *usedCall) (causes []*script.Sent, effective bool) {
 	}
 	for i := c.lastOK + 1; i < c.bad; i++ {
 		s := j.single(i)
-		if s == nil || harmless[string(j.Transcript.Script.Steps[i].Line)] {
-			continue
-		}
-		if j.sameRefusal(s, c) {
+		if s == nil || harmless[string(j.Transcript.Script.Steps[i].Line)] || j.sameRefusal(s, c) {
 			continue
 		}
 		causes = append(causes, s)

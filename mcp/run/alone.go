@@ -104,7 +104,7 @@ func (e *executor) converse(ctx context.Context, s *peer, k *talk, patient bool)
 		f, err := e.flush(ctx, s)
 		switch {
 		case f != waitDone || err != nil:
-		case !patient && !e.target.Exact && !k.meter.Files && e.isSlow(k): // what is counted must not be others' doing
+		case e.maySuspend(k, patient) && e.isSlow(k):
 			f = waitIdle
 		default:
 			f, err = e.listen(ctx, s, k, patient, due)
@@ -172,7 +172,7 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, patient bool, d
 			return f, err
 		}
 	}
-	if !patient && !e.target.Exact && !k.meter.Files { // what is counted must not be the doing of others
+	if e.maySuspend(k, patient) {
 		l.sleep = conn.Slice // then it goes on beside what follows
 	}
 	f, err = e.await(ctx, s, func() bool { return k.open <= 0 }, l)
@@ -185,6 +185,11 @@ func (e *executor) listen(ctx context.Context, s *peer, k *talk, patient bool, d
 		f = waitIdle // it answers pings meanwhile
 	}
 	return f, err
+}
+
+// maySuspend reports whether a talk that has the server for itself may go on beside others. What is counted must not be their doing.
+func (e *executor) maySuspend(k *talk, patient bool) bool {
+	return !patient && !e.target.Exact && !k.meter.Files
 }
 
 // asksSoon reports whether a ping tells at once what else is known when the server sleeps: that it has come past what it need not answer. It

@@ -91,9 +91,8 @@ func (b *background) serve(ctx context.Context) {
 				return
 			}
 			for _, k := range append(b.e.late, k) { // the server may have ended with the one before
-				if k.in.Start != script.Fresh && k.t.Past != nil && k.server != nil && k.t.Past == &k.server.past { // other scripts are about to be added to it
-					k.t.Past = k.t.Past.Snapshot(k.t.Place)
-					k.t.Place = k.t.Past.Added()
+				if k.in.Start != script.Fresh && k.server != nil && k.t.Past == &k.server.past { // other scripts are about to be added to it
+					k.copyPast()
 				}
 				select {
 				case b.done <- k:

@@ -108,9 +108,14 @@ func (k *talk) keepPast() {
 		k.remember(k.in)
 	}
 	place := k.t.Place
-	k.t.Past = s.past.Snapshot(place)
-	k.t.Place = k.t.Past.Added()
+	k.copyPast()
 	s.past.MarkSlow(place - 1)
+}
+
+// copyPast gives a talk a history of its own.
+func (k *talk) copyPast() {
+	k.t.Past = k.t.Past.Snapshot(k.t.Place)
+	k.t.Place = k.t.Past.Added()
 }
 
 // note keeps what is being sent for a step and whether an answer to it is due.

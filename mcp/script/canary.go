@@ -117,11 +117,14 @@ func within(path string, roots []string) bool {
 	return false
 }
 
+// canaryDir is what the name of the canary's directory begins with.
+const canaryDir = "teasel-canary-"
+
 // placeIn makes a directory of our own. Its name is the first that no other campaign uses at this time, so that two runs with the same seed
 // send the same, and its length is always the same.
 func placeIn(place string) (*Canary, error) {
 	for n := range 100 {
-		dir := filepath.Join(place, fmt.Sprintf("teasel-canary-%02d", n))
+		dir := filepath.Join(place, fmt.Sprintf("%s%02d", canaryDir, n))
 		c := &Canary{path: filepath.Join(dir, "canary.txt")}
 		switch err := c.claim(dir); {
 		case errors.Is(err, os.ErrExist):
@@ -197,8 +200,7 @@ func (c *Canary) placeBeside(roots []string) {
 			c.sibling = filepath.Join(beside, "canary.txt")
 			_ = os.WriteFile(filepath.Join(beside, CanaryName), nil, 0o600) // without it, only who reads the file is found
 		}
-		_, n, _ := strings.Cut(filepath.Base(c.Dir()), "canary")
-		_ = c.claim(root + CanaryMark + strings.TrimPrefix(n, "-"))
+		_ = c.claim(root + CanaryMark + strings.TrimPrefix(filepath.Base(c.Dir()), canaryDir))
 		target := c.Dir() + "-linked"
 		link := filepath.Join(root, filepath.Base(c.Dir()))
 		if c.claim(target) != nil {

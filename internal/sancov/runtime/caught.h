@@ -53,11 +53,7 @@ static void caught_exit(void) {
 	int signal = info->si_signo;
 	crash_note(signal, info, caught_fault.context);
 	__real_sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, 0);
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	sigprocmask(SIG_UNBLOCK, &set, 0);
-	raise(signal);
+	raise_unblocked(signal);
 }
 
 // handler_adopt puts teasel_caught in the place of the handler that the target has installed.
@@ -91,7 +87,7 @@ int __wrap_sigaction(int signal, const struct sigaction *action, struct sigactio
 		void (*old)(int) = __real_##name(signal, handler);                                             \
 		if (old == SIG_ERR) return old;                                                                \
 		handler_adopt(signal);                                                                         \
-		return (uintptr_t)old == (uintptr_t)teasel_caught ? before : old;                                     \
+		return (uintptr_t)old == (uintptr_t)teasel_caught ? before : old;                              \
 	}
 WRAP_SIGNAL(signal)
 WRAP_SIGNAL(__sysv_signal)

@@ -170,6 +170,15 @@ static void sample(int signal, siginfo_t *info, void *context) {
 	while (signal == TEASEL_LAST_SAMPLE) pause(); // a run that slept would continue
 }
 
+// raise_unblocked raises a signal that is blocked while it is handled.
+static void raise_unblocked(int signal) {
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_UNBLOCK, &set, 0);
+	raise(signal);
+}
+
 // crash passes the signal on to the previous handler, which is a sanitizer's or the default. It restores that handler first, in
 // case that unwinding the stack faults.
 static void crash(int signal, siginfo_t *info, void *context) {
@@ -179,11 +188,7 @@ static void crash(int signal, siginfo_t *info, void *context) {
 		if (fatal[i] == signal) __real_sigaction(signal, &previous_handlers[i], 0);
 	crash_note(signal, info, context);
 	if (info->si_code > 0 && signal != SIGTRAP && signal != SIGSYS) return; // the instruction is executed again and faults again; after those two signals execution would continue
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	sigprocmask(SIG_UNBLOCK, &set, 0);
-	raise(signal);
+	raise_unblocked(signal);
 }
 
 void __asan_init(void) __attribute__((weak));
