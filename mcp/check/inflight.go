@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/mcp/jsonrpc"
@@ -48,28 +50,34 @@ func checkInFlight(b *session.Catalog, r *teasel.Rand, emit Emitter) {
 // mixedAnswers reports an answer that carries the text of another call in flight instead of its own. The calls made alone must carry their
 // own.
 func (j *Case) mixedAnswers() {
+	var mixed *script.Sent
 	alone := 0
-	for i := range j.Transcript.Sent {
-		if own, about, ok := j.aboutMarks(&j.Transcript.Sent[i]); ok && own[len(markStem)] != 'b' {
-			if len(about) != 1 || about[0] != own {
-				return
-			}
-			alone++
-		}
-	}
-	if alone == 0 {
-		return
-	}
 	for i := range j.Transcript.Sent {
 		s := &j.Transcript.Sent[i]
 		own, about, ok := j.aboutMarks(s)
-		if !ok || len(about) != 1 || about[0] == own || about[0][len(markStem)] != 'b' {
-			continue
+		switch {
+		case !ok || len(about) == 1 && about[0] == own && own[len(markStem)] == 'b':
+		case len(about) == 1 && about[0] == own:
+			alone++
+		case len(about) == 1 && j.inFlight(about[0], s):
+			mixed = cmp.Or(mixed, s)
+		case own[len(markStem)] != 'b':
+			return
 		}
-		j.report(RuleMixedAnswers, j.subject(s), "", fmt.Sprintf("%s was answered with %s, which is about another call that was in flight at the time.",
-			jsonrpc.Cut(s.Raw, 160), jsonrpc.Cut(j.answer(s).Raw, 160)))
-		return
 	}
+	if alone > 0 && mixed != nil {
+		j.report(RuleMixedAnswers, j.subject(mixed), "", fmt.Sprintf("%s was answered with %s, which is about another call that was in flight at the time.",
+			jsonrpc.Cut(mixed.Raw, 160), jsonrpc.Cut(j.answer(mixed).Raw, 160)))
+	}
+}
+
+// inFlight reports whether a call with the text was sent beside others, and not answered yet when s was sent: a slow server
+// may still be busy with it when the call behind them comes.
+func (j *Case) inFlight(text string, s *script.Sent) bool {
+	return slices.ContainsFunc(j.Transcript.Sent, func(other script.Sent) bool {
+		r := j.answer(&other)
+		return text[len(markStem)] == 'b' && writtenMark.FindString(string(other.Raw)) == text && (r == nil || r.At > s.At)
+	})
 }
 
 // aboutMarks returns the text that a call has, and those that its answer has.
