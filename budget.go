@@ -36,6 +36,10 @@ const (
 	leastWork = 20
 )
 
+// inAdvance is of how much time confirming may take its share before it has passed, or of all the time that there is: what is seen in the first
+// seconds and takes seconds to reproduce is confirmed in that minute, and not at the end of it.
+const inAdvance = time.Minute
+
 // knownShare is the share of bisecting when none of the last maxBisects has come upon a new finding: most targets that die all the time
 // die of what is known already.
 const knownShare = 10
@@ -148,6 +152,7 @@ const (
 type meter struct {
 	counts   bool // by price
 	began    time.Time
+	advance  uint64 // of how much confirming may take its share before it has passed
 	total    uint64 // price of all executions so far
 	known    int    // bisections since the last one that came upon a new finding
 	spent    [classes]uint64
@@ -260,10 +265,14 @@ func (m *meter) affords(c class) bool {
 	if c == classBisect && m.known >= maxBisects {
 		share = knownShare
 	}
-	if m.spent[c]*share > m.now() {
+	now := m.now()
+	if c == classConfirm {
+		now = max(now, m.advance)
+	}
+	if m.spent[c]*share > now {
 		return false
 	}
-	return c == classBisect || c == classConfirm || m.spent[c]*leastWork <= m.now() || !m.exceeds()
+	return c == classBisect || c == classConfirm || m.spent[c]*leastWork <= now || !m.exceeds()
 }
 
 // exceeds reports whether what finds nothing new has taken more than its share.

@@ -18,8 +18,10 @@ func findJob[T any](in T, history []T, f Finding, tries, budget int) *job[T] {
 		}
 		seen := in
 		in, ok := p.confirm(in, history)
-		if ok && len(p.past) == 0 && p.later(p.withoutLast(in)) {
-			r.outcome = outcomeDropped
+		if ok && len(p.past) == 0 {
+			if _, died := p.earlier(p.withoutLast(in)); died {
+				r.outcome = outcomeDropped
+			}
 		}
 		if r.outcome == outcomeDropped {
 			return
@@ -75,7 +77,6 @@ type reproducer[T any] struct {
 
 	last         Finding     // as it was reproduced last
 	obs          Observation // of the last input
-	onFresh      bool        // it was reproduced on a fresh target
 	original     bool        // the input is the one that the finding was seen with
 	starts       bool        // each candidate takes a fresh target, since several parts of the input are needed
 	past         []T         // several inputs that run as one, with a part of the time limit each; nil: there is only one
@@ -87,7 +88,7 @@ type reproducer[T any] struct {
 
 // attempt runs an input and reports whether it reproduces the finding.
 func (p *reproducer[T]) attempt(in T, fresh, quick bool) bool {
-	return p.shown(&p.run([]T{in}, fresh, quick)[0], fresh)
+	return p.shown(&p.run([]T{in}, fresh, quick)[0])
 }
 
 // run runs inputs one after another, the first of them on a fresh target if it is to be.
@@ -99,7 +100,7 @@ func (p *reproducer[T]) run(ins []T, fresh, quick bool) []Observation {
 }
 
 // shown reports whether a run has reproduced the finding.
-func (p *reproducer[T]) shown(o *Observation, fresh bool) bool {
+func (p *reproducer[T]) shown(o *Observation) bool {
 	p.obs = *o
 	p.operands = append(p.operands[:0], p.obs.Operands...)
 	shown := false
@@ -116,7 +117,6 @@ func (p *reproducer[T]) shown(o *Observation, fresh bool) bool {
 			}
 		}
 	}
-	p.onFresh = p.onFresh || shown && fresh
 	return shown
 }
 
@@ -145,9 +145,14 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	if p.reproduce(in, len(history) > 1 || p.r.short) {
 		return in, true
 	}
-	if n := len(history); p.later(history[max(0, n-mostTogether):max(0, n-1)]) {
+	n := len(history)
+	before := history[max(0, n-mostTogether):max(0, n-1)]
+	switch at, died := p.earlier(before); {
+	case died:
 		p.r.outcome = outcomeDropped
 		return in, false
+	case at >= 0 && p.reproduce(before[at], true):
+		return before[at], true
 	}
 	for past, long := range p.q.sequences(history, 0) {
 		p.past = past
@@ -161,15 +166,23 @@ func (p *reproducer[T]) confirm(in T, history []T) (T, bool) {
 	return in, false
 }
 
-// later reports whether the target has died of something before the part that the finding is named after: it was answered, and what came next has
-// the blame. Given time, the target dies of one of the inputs that ran before, one at a time, or of the input without its last part. That is a
-// finding of its own.
-func (p *reproducer[T]) later(before []T) bool {
-	if !p.r.crash || p.rule == "" || len(before) == 0 {
-		return false
+// earlier looks whether the blame is with an input before the one that the finding was seen with, or before the last part of it: that was answered,
+// and what came next has shown what it did. Each runs by itself with all the time that there is, the last one first. At is the one that shows the
+// finding then; -1: none does. If one ends the target in the same way and is another finding, died is true.
+func (p *reproducer[T]) earlier(before []T) (at int, died bool) {
+	if !p.r.crash || p.rule == "" {
+		return -1, false
 	}
-	obs := p.run(before, true, false)
-	return slices.ContainsFunc(obs, func(o Observation) bool { return o.Exit == ExitCrash && !p.shown(&o, true) })
+	for i := range slices.Backward(before) {
+		o := &p.run(before[i:i+1], i == len(before)-1, false)[0]
+		switch {
+		case p.shown(o):
+			return i, false
+		case o.Exit == ExitCrash && slices.ContainsFunc(o.findings, func(f Finding) bool { return f.Rule == p.rule }):
+			return -1, true
+		}
+	}
+	return -1, false
 }
 
 // withoutLast returns an input without its last part; none if it has no other.
@@ -202,37 +215,38 @@ func (q *requester[T]) sequences(ran []T, least int) iter.Seq2[[]T, T] {
 	}
 }
 
-// reproduce tries an input several times and sets Stable and Tries. All but the last try are made on the target as it is, since
-// a start may take long. Where that does not do, the finding may need a target that nothing has run on: the tries are
-// counted anew then, each on a fresh target. If the finding has not been reproduced on a fresh target, it needs what the target
-// had run before. another says that there is another input to try then.
+// reproduce tries an input several times and sets Stable and Tries. The first try is on a fresh target: if the finding is not reproduced there, it
+// needs what the target had run before. All others are made on the target as it is, since a start may take long, unless one of them fails: the
+// finding may need a target that nothing has run on, and the tries are counted anew then, each on a fresh one. If the job is stopped meanwhile, what
+// was tried so far counts. another says that there is another input to try if the first try fails.
 func (p *reproducer[T]) reproduce(in T, another bool) bool {
-	p.onFresh = false
-	stable := 0
-	for i, fresh := 0, false; i < p.tries; i++ {
-		last := i == p.tries-1
-		switch ok := p.try(in, fresh || last, stable > 0 && p.obs.Exit == ExitHang); {
+	stable, tried := 0, 0
+	defer func() {
+		if stable > 0 {
+			p.found(in, stable, tried)
+		}
+	}()
+	for fresh := false; tried < p.tries; {
+		switch ok := p.try(in, fresh || tried == 0, stable > 0 && p.obs.Exit == ExitHang); {
 		case ok:
 			stable++
-		case !fresh && !last && !(len(p.past) > 0 && p.q.timed && p.obs.Elapsed > slowHistory):
-			i, fresh, stable = -1, true, 0
-		case another && (i == 0 || last && !p.onFresh):
+			tried++
+		case tried == 0 && another:
 			return false
+		case !fresh && tried > 0 && !(len(p.past) > 0 && p.q.timed && p.obs.Elapsed > slowHistory):
+			fresh, stable, tried = true, 0, 0
+		default:
+			fresh, tried = true, tried+1
 		}
 	}
-	for i := 0; i < p.tries && stable > 0 && !p.onFresh; i++ {
-		p.attempt(in, true, false)
-	}
-	if !p.onFresh {
-		stable = 0
-	}
-	if stable == 0 { // Tries stays unset: another input may reproduce it
-		return false
-	}
-	p.r.finding.Stable, p.r.finding.Tries = stable, p.tries
+	return stable > 0
+}
+
+// found makes the finding one that was reproduced with an input.
+func (p *reproducer[T]) found(in T, stable, tries int) {
+	p.r.finding.Stable, p.r.finding.Tries = stable, tries
 	p.r.outcome = outcomeFound
 	p.setInput(in)
-	return true
 }
 
 // try runs an input once, or again with all the time that there is if it was cut short. Only hangs are tried quickly, and not
@@ -298,7 +312,7 @@ func (p *reproducer[T]) byChance(in T) bool {
 	for budget := chanceCost; shown < p.tries && budget > 0; {
 		obs := p.run(slices.Repeat([]T{in}, max(chanceRuns/p.price(false), 1)), true, false)
 		for i := range obs {
-			if n++; p.shown(&obs[i], false) && p.obs.Exit == ExitCrash {
+			if n++; p.shown(&obs[i]) && p.obs.Exit == ExitCrash {
 				shown++
 				p.setInput(in)
 			}

@@ -3,6 +3,7 @@ package teasel_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -540,5 +541,97 @@ func TestInputWithoutParts(t *testing.T) {
 	s, err := c.Run(t.Context())
 	if err != nil || len(s.Findings) != 1 || !s.Findings[0].Confirmed() {
 		t.Errorf("found %+v, %v", s.Findings, err)
+	}
+}
+
+// slowDeath is a target that crashes at each input of its own, and ends the campaign before it has run one for the third time.
+type slowDeath struct {
+	stop func()
+	runs int
+}
+
+func (s *slowDeath) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return s, nil
+}
+
+func (s *slowDeath) Close() error { return nil }
+
+func (s *slowDeath) Exec(ctx context.Context, _ []byte, o *teasel.Observation) error {
+	if s.runs++; s.runs < 3 {
+		o.Exit = teasel.ExitCrash
+		return nil
+	}
+	s.stop()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A finding that was reproduced once before the campaign was stopped is found, and says how often it was tried.
+func TestStoppedBetweenTries(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s, err := bytesCampaign(&slowDeath{stop: cancel}).Run(ctx)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if len(s.Findings) != 1 || s.Findings[0].Stable != 1 || s.Findings[0].Tries != 1 {
+		t.Errorf("findings %+v, unconfirmed %+v, want one that was shown 1 of 1 times", s.Findings, s.Unconfirmed)
+	}
+}
+
+// lockingTarget keeps a lock after an input that begins with !, which one with x needs. What has all the time that there is shows it as well.
+type lockingTarget struct {
+	past    [][]byte // of the process that ran last
+	locked  bool
+	dead    bool
+	longest int // input that was run
+}
+
+var _ teasel.Historian[[]byte] = (*lockingTarget)(nil)
+
+func (l *lockingTarget) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return l, nil
+}
+
+func (l *lockingTarget) Close() error { return nil }
+
+func (l *lockingTarget) Reset(context.Context) error {
+	l.past, l.locked, l.dead = nil, false, false
+	return nil
+}
+
+func (l *lockingTarget) History(*teasel.Observation) [][]byte { return l.past }
+
+func (l *lockingTarget) Exec(ctx context.Context, in []byte, o *teasel.Observation) error {
+	if l.dead {
+		_ = l.Reset(ctx)
+	}
+	l.past, l.longest = append(l.past, bytes.Clone(in)), max(l.longest, len(in))
+	o.Exit, o.Features = teasel.ExitOK, append(o.Features, 1)
+	for _, b := range in {
+		if l.locked && b == 'x' {
+			o.Exit = teasel.ExitCrash
+		}
+		l.locked = l.locked || b == '!'
+	}
+	if l.locked && o.Ask.Full {
+		o.Exit = teasel.ExitCrash
+	}
+	l.dead = o.Exit == teasel.ExitCrash
+	return nil
+}
+
+// The input to blame is found where it shows the finding by itself, and not joined with the one that came next.
+func TestEarlierInputIsToBlame(t *testing.T) {
+	target := &lockingTarget{}
+	c := bytesCampaign(target)
+	c.Mutator, c.Seeds, c.Runs, c.Calibrate = blockMutator{}, [][]byte{{'-'}}, 7, 0
+	c.Stages = []teasel.Stage[[]byte]{letters("ab!cdx")}
+	s, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Findings) != 1 || string(s.Findings[0].Input) != "!" || target.longest != 1 {
+		t.Errorf("findings %+v, want one of !; the longest input had %d letters", s.Findings, target.longest)
 	}
 }

@@ -44,7 +44,12 @@ type runner[T any] struct {
 
 func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
 	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true, slow: true, looked: time.Now()}
-	r.meter = meter{counts: c.Runs > 0, began: r.looked}
+	if r.meter = (meter{counts: c.Runs > 0, began: r.looked}); !r.meter.counts {
+		r.meter.advance = uint64(inAdvance)
+		if c.Duration > 0 {
+			r.meter.advance = min(r.meter.advance, uint64(c.Duration))
+		}
+	}
 	if b, ok := ex.(BatchExecutor[T]); ok {
 		r.batch, r.size = b, max(b.BatchSize(), 1)
 	}

@@ -226,7 +226,7 @@ func (e *executor) exec(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 	return e.confirm(ctx, in, o, complexity)
 }
 
-// hold runs a dialogue and fills in how that ended.
+// hold runs a dialogue and fills in how that ended. It is part of what the server has had when a later one shows a fault.
 func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
 	if e.once && e.down {
 		if err := e.renew(ctx); err != nil {
@@ -235,6 +235,17 @@ func (e *executor) hold(ctx context.Context, in *dialogue.Dialogue, o *teasel.Ob
 	}
 	e.account.open(in)
 	e.past.Add(e.packed)
+	return e.say(ctx, in, o)
+}
+
+// ask is hold for a client that asks how the server is. What it says stands in no history, of which it would be the larger part.
+func (e *executor) ask(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
+	e.account.open(in)
+	return e.say(ctx, in, o)
+}
+
+// say says what the dialogue has to say of which the account was opened.
+func (e *executor) say(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation) error {
 	e.dialogues++
 	e.clean = false
 	t := talk{e: e, in: in, limit: e.target.Timeout, work: e.target.Timeout}

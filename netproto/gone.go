@@ -104,7 +104,7 @@ func (e *executor) absent(ctx context.Context) (why string, err error) {
 		}
 	}
 	refused := c.End() == conn.EndReset
-	if err := errors.Join(err, c.Close()); err != nil || refused || e.served.in == nil {
+	if err := errors.Join(err, c.Close()); err != nil || refused || len(e.served.clients) == 0 {
 		if refused {
 			why = "nobody receives datagrams there"
 		}

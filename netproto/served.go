@@ -1,6 +1,7 @@
 package netproto
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -26,18 +27,25 @@ const (
 )
 
 // freshClients is how many clients ask a server of ours, one after the other: one that deals out its clients to several processes or threads
-// may leave some of them without an answer.
+// may leave some of them without an answer, and a lock may be needed for some of what they ask.
 const freshClients = 8
 
-// served is a client that is served: a dialogue that the server has answered.
+// served is what is known of clients that are served.
 type served struct {
-	in     *dialogue.Dialogue // nil: none is known
-	sought bool               // the seeds were asked
-	proven bool               // each of several fresh clients of a fresh server was answered
-	silent int                // dialogues that were not answered since a fresh client has asked
-	slept  bool               // in the last dialogue the server let all of the time limit pass, so that asking costs little
-	due    int                // how many of them are a reason to ask
-	shown  teasel.Observation // how the dialogue of a fresh client has ended that was shown a fault
+	clients []servedClient     // that a fresh client does as, one after the other; empty: none is known
+	sought  bool               // the seeds were asked
+	proven  bool               // fresh clients of a fresh server were all answered
+	silent  int                // dialogues that were not answered since a fresh client has asked
+	slept   bool               // in the last dialogue the server let all of the time limit pass, so that asking costs little
+	due     int                // how many of them are a reason to ask
+	shown   teasel.Observation // how the dialogue of a fresh client has ended that was shown a fault
+}
+
+// servedClient is a client that the server has answered.
+type servedClient struct {
+	in       *dialogue.Dialogue
+	answered int    // messages up to the last one that was answered; 0: only the server has spoken
+	heard    []byte // all that the server has said
 }
 
 // service says which fresh clients of a server are answered that it has answered before.
@@ -58,27 +66,43 @@ func (s service) String() string {
 	return "a fresh client that it has answered before gets no answer"
 }
 
-// answered reports whether the server has sent anything in the last dialogue.
-func (e *executor) answered() bool {
-	return slices.ContainsFunc(e.evidence.Talk, func(t judge.Turn) bool { return len(t.Received) > 0 })
+// answered returns the client of the last dialogue with what it has heard; false: nothing.
+func (e *executor) answered() (c servedClient, any bool) {
+	sent := 0
+	for i := range e.evidence.Talk {
+		t := &e.evidence.Talk[i]
+		if t.Sent != nil {
+			sent++
+		}
+		if len(t.Received) > 0 {
+			c.answered, c.heard = sent, append(c.heard, t.Received...)
+		}
+	}
+	return c, len(c.heard) > 0
 }
 
-// noteAnswer notes whether a dialogue was answered. The first one that was, and has shown no fault, is what a fresh client asks.
+// noteAnswer notes whether a dialogue was answered. The first ones that were, and have shown no fault, are what fresh clients ask, if their answers
+// differ.
 func (e *executor) noteAnswer(o *teasel.Observation) {
 	s := &e.served
-	if !e.answered() {
+	if !slices.ContainsFunc(e.evidence.Talk, func(t judge.Turn) bool { return len(t.Received) > 0 }) {
 		s.silent++
 		return
 	}
-	if s.slept = false; s.in == nil && o.Evidence == nil { // and had an answer all the same
-		s.in = dialogue.Codec{Model: e.target.Model}.Unpack(e.packed)
+	if s.slept = false; len(s.clients) == freshClients || s.proven || o.Evidence != nil { // and had an answer all the same
+		return
+	}
+	c, _ := e.answered()
+	if !slices.ContainsFunc(s.clients, func(k servedClient) bool { return bytes.Equal(k.heard, c.heard) }) {
+		c.in = dialogue.Codec{Model: e.target.Model}.Unpack(e.packed)
+		s.clients = append(s.clients, c)
 	}
 }
 
-// seekServed looks for a seed that the server answers, before something is confirmed for which it may be needed.
+// seekServed looks for seeds that the server answers, before something is confirmed for which they may be needed.
 func (e *executor) seekServed(ctx context.Context) error {
 	s := &e.served
-	if s.in != nil || s.sought || !e.servesClients() {
+	if len(s.clients) > 0 || s.sought || !e.servesClients() {
 		return nil
 	}
 	s.sought = true
@@ -89,12 +113,14 @@ func (e *executor) seekServed(ctx context.Context) error {
 			}
 		}
 		var o teasel.Observation
-		if err := e.hold(ctx, seed.Input, &o); err != nil {
+		if err := e.ask(ctx, seed.Input, &o); err != nil {
 			return err
 		}
-		if o.Exit <= teasel.ExitRejected && o.Evidence == nil && e.answered() {
-			s.in = seed.Input
-			return nil
+		if o.Exit <= teasel.ExitRejected {
+			e.noteAnswer(&o)
+		}
+		if len(s.clients) == freshClients {
+			break
 		}
 	}
 	return nil
@@ -109,13 +135,13 @@ func (e *executor) servesClients() bool {
 // word of one that is confirmed is last: whether a fresh server serves them is looked at too. If others were held for that, looked is true.
 func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confirming bool) (looked bool, err error) {
 	s := &e.served
-	if s.due = max(s.due, silentDialogues); s.in == nil {
+	if s.due = max(s.due, silentDialogues); len(s.clients) == 0 {
 		s.due = max(s.due, unknownDialogues)
 	}
-	if !e.servesClients() || e.thorough == 0 && s.silent < s.due && !(s.slept && s.in != nil) {
+	if !e.servesClients() || e.thorough == 0 && s.silent < s.due && !(s.slept && len(s.clients) > 0) {
 		return false, nil
 	}
-	if s.in == nil && (s.sought || e.server == nil) {
+	if len(s.clients) == 0 && (s.sought || e.server == nil) {
 		return false, nil
 	}
 	back := e.aside()
@@ -163,7 +189,7 @@ func (e *executor) askFresh(ctx context.Context, confirming, full bool) (now ser
 	s := &e.served
 	slept := s.slept
 	s.silent, s.slept = 0, false
-	if s.in == nil { // the first dialogue may have silenced the server: a fresh one shows whom it serves, for the next time
+	if len(s.clients) == 0 { // the first dialogue may have silenced the server: a fresh one shows whom it serves, for the next time
 		if err := e.renew(ctx); err != nil {
 			return now, err
 		}
@@ -176,38 +202,61 @@ func (e *executor) askFresh(ctx context.Context, confirming, full bool) (now ser
 	if err != nil || now == serviceAll || e.server == nil || s.proven || now != serviceSome && !confirming {
 		return now, err
 	}
-	past := e.past // what the server has had before may be needed to reproduce it
+	fresh, err := e.prove(ctx, full)
+	if err != nil || !fresh { // it depends on something else
+		return serviceAll, err
+	}
+	return now, nil
+}
+
+// prove reports whether a fresh server serves all that fresh clients are known to ask. If it does not, those remain after whom it still does: what was
+// answered may have been the last thing that ever is.
+func (e *executor) prove(ctx context.Context, full bool) (all bool, err error) {
+	s, past := &e.served, e.past // what the server has had before may be needed to reproduce it
 	e.past = history.Ring{}
 	shown, back := s.shown, e.aside()
 	defer func() {
 		e.past, s.shown = past, shown
 		back()
 	}()
-	if err := e.renew(ctx); err != nil {
-		return now, err
+	try := func(clients []servedClient) (bool, error) {
+		if err := e.renew(ctx); err != nil {
+			return false, err
+		}
+		s.clients = clients
+		now, err := e.serves(ctx, full)
+		return now == serviceAll, err
 	}
-	if fresh, err := e.serves(ctx, full); err != nil || fresh != serviceAll { // it depends on something else
-		s.in = nil
-		return serviceAll, err
+	known := s.clients
+	if all, err = try(known); err != nil || all {
+		s.proven = all
+		return all, err
 	}
-	s.proven = true
-	return now, nil
+	var kept []servedClient
+	for _, c := range known {
+		if ok, err := try(append([]servedClient{c}, kept...)); err != nil {
+			return false, err
+		} else if ok {
+			kept = append(kept, c)
+		}
+	}
+	s.clients, s.proven = kept, len(kept) > 0
+	return false, nil
 }
 
-// serves holds the dialogue of the client that is known to be served with fresh clients, one after the other, as many as there is time for.
-// What counts are those behind the first that has got no answer: a server that takes a client at a time may have been busy with some that had
-// gone.
+// serves has fresh clients say what was answered before, one after the other, as many as there is time for. The one that gets no answer comes again.
+// What counts are those behind the first: a server that takes a client at a time may have been busy with some that had gone.
 func (e *executor) serves(ctx context.Context, full bool) (now service, err error) {
 	keep, patience := e.target.Keep, e.patience
 	e.target.Keep, e.patience.mean = true, e.target.Timeout
 	defer func() { e.target.Keep, e.patience = keep, patience }()
-	clients := freshClients
+	clients, known := freshClients, e.served.clients
 	if e.server == nil {
 		clients = 1
 	}
 	answered, missed, again := 0, 0, false
-	for began := time.Now(); answered+missed < clients && (answered+missed == 0 || missed > 0 || time.Since(began) < e.target.Timeout); {
-		ok, faulty, err := e.serve(ctx, full)
+	for i, began := 0, time.Now(); answered+missed < clients && (answered+missed < len(known) || missed > 0 || time.Since(began) < e.target.Timeout); {
+		ok, faulty, err := e.serve(ctx, &known[i%len(known)], full)
 		switch {
 		case err != nil:
 			return now, err
@@ -223,6 +272,9 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 		if missed == 2 || missed > 0 && answered > 0 {
 			break
 		}
+		if !again {
+			i++
+		}
 	}
 	switch {
 	case missed == 0:
@@ -233,20 +285,21 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 	return serviceSome, nil
 }
 
-// serve reports whether one fresh client is served, or was shown a fault of another kind than that it is not.
-func (e *executor) serve(ctx context.Context, full bool) (ok, faulty bool, err error) {
+// serve reports whether a fresh client is served as another one was, or is shown a fault of another kind than that it is not.
+func (e *executor) serve(ctx context.Context, client *servedClient, full bool) (ok, faulty bool, err error) {
 	if err := e.hangUpAll(); err != nil {
 		return false, false, err
 	}
 	o := &e.served.shown
 	*o = teasel.Observation{Ask: teasel.Ask{Quick: !full, Full: full}} // the rest of the time limit comes behind
-	if err := e.hold(ctx, e.served.in, o); err != nil {
+	if err := e.ask(ctx, client.in, o); err != nil {
 		return false, false, err
 	}
 	if faulty = o.Evidence != nil && (e.server != nil || e.evidence.Fault != judge.FaultClosed); faulty || o.Exit > teasel.ExitRejected {
 		return false, faulty, nil
 	}
-	if ok = e.answered(); !ok && e.link != nil && e.link.End() == conn.EndOpen {
+	now, ok := e.answered()
+	if ok = ok && now.answered >= client.answered; !ok && e.link != nil && e.link.End() == conn.EndOpen {
 		if err = e.link.Await(ctx, e.target.Timeout); err == nil {
 			e.buffer, _, err = e.link.Receive(e.buffer)
 			ok = len(e.buffer) > 0

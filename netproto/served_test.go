@@ -74,6 +74,27 @@ func TestSomeAreNotAnswered(t *testing.T) {
 	}
 }
 
+// A lock that is kept is found by what needs it, though the first thing that a fresh client says is answered as before. What a fresh server does not
+// answer either is no sign of one.
+func TestLockIsKept(t *testing.T) {
+	for program, found := range map[string]bool{plantedSource(t, "ledger.c", "clang", "-pthread"): true, plantedSource(t, "ledger.c", "clang", "-pthread", "-DCLEAN"): false} {
+		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
+		for _, line := range []string{"hello\n", "wait\n", "sum\n", "post 1 2\n", "post 1 1\n", "sum it\n"} {
+			c.Seeds = append(c.Seeds, dialogue.Raw([]byte(line)))
+		}
+		c.Runs, c.Seed = 200, 1
+		s := run(t, c)
+		if got := len(s.Findings) == 1 && s.Findings[0].Rule == judge.RuleUnanswered && s.Findings[0].Confirmed(); got != found || !found && len(s.Findings)+len(s.Unconfirmed) > 0 {
+			t.Errorf("findings%s, unconfirmed%s, want one: %t", brief(s.Findings), brief(s.Unconfirmed), found)
+		}
+		for _, f := range s.Findings {
+			if strings.Count(f.Detail, ">") != 1 || !strings.Contains(f.Detail, `"post`) {
+				t.Errorf("want what keeps the lock alone: %s", f.Detail)
+			}
+		}
+	}
+}
+
 // A server that sleeps for an hour when a client goes away within a line is found by that client, at once.
 func TestSleepIsNoticed(t *testing.T) {
 	const script = `import socket, sys, time

@@ -63,7 +63,7 @@ func (e *executor) wearOut(ctx context.Context, how ending, times int) (after we
 		back()
 		e.past, e.down, e.target.Keep = past, true, keep
 	}()
-	if err := e.seekServed(ctx); err != nil || e.served.in == nil {
+	if err := e.seekServed(ctx); err != nil || len(e.served.clients) == 0 {
 		return after, err
 	}
 	if err := e.renew(ctx); err != nil {
@@ -71,7 +71,7 @@ func (e *executor) wearOut(ctx context.Context, how ending, times int) (after we
 	}
 	for n := 1; n <= times; n++ {
 		var o teasel.Observation
-		if err := e.hold(ctx, e.served.in, &o); err != nil {
+		if err := e.ask(ctx, e.served.clients[0].in, &o); err != nil {
 			return after, err
 		}
 		if o.Exit <= teasel.ExitRejected {
