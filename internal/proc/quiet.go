@@ -131,8 +131,8 @@ func (q *Quiet) Look() Activity {
 const (
 	quickPauses = 24                    // before we leave the processor to others for a moment
 	briefWait   = 50 * time.Microsecond // for an answer
-	// starved is how many times the limit may pass on the clock while the program gets less processor time than that: the
-	// machine may be busy, but a program that waits for something other than a processor will not come back.
+	// starved is how many times the limit may pass on the clock while the program gets less processor time than that, unless it waits for
+	// nothing but a processor: the machine may be busy, but a program that waits for something else will not come back.
 	starved = 20
 )
 
@@ -211,7 +211,7 @@ func (w *wait) pause(ctx context.Context) (Activity, error) {
 	switch {
 	case ctx.Err() != nil:
 		return ActivityInvalid, ctx.Err()
-	case time.Since(w.began) >= starved*max(w.limit, w.sleepLimit):
+	case time.Since(w.began) >= starved*max(w.limit, w.sleepLimit) && !w.q.runnable():
 		return Stuck, nil
 	}
 	return ActivityInvalid, nil

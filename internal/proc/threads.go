@@ -128,6 +128,22 @@ func (q *Quiet) sweep() reading {
 	return readingAsleep
 }
 
+// runnable reports whether a thread runs, or waits for nothing but a processor.
+func (q *Quiet) runnable() bool {
+	for _, p := range q.processes {
+		for _, t := range p.threads {
+			n, err := unix.Pread(t.stat, q.buf[:], 0)
+			if err != nil || n <= 0 {
+				continue
+			}
+			if state, _ := threadState(q.buf[:n]); state == 'R' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // sweepProcess reads the states of one process. Its first thread's file says how many there are.
 func (q *Quiet) sweepProcess(p *process) reading {
 	if len(p.threads) == 0 {
