@@ -218,11 +218,12 @@ func (q *requester[T]) sequences(ran []T, least int) iter.Seq2[[]T, T] {
 // reproduce tries an input several times and sets Stable and Tries. The first try is on a fresh target: if the finding is not reproduced there, it
 // needs what the target had run before. All others are made on the target as it is, since a start may take long, unless one of them fails: the
 // finding may need a target that nothing has run on, and the tries are counted anew then, each on a fresh one. If the job is stopped meanwhile, what
-// was tried so far counts. another says that there is another input to try if the first try fails.
+// was tried so far counts, unless it was a hang, which a busy machine makes of few inputs as often as it is tried. another says that there is another
+// input to try if the first try fails.
 func (p *reproducer[T]) reproduce(in T, another bool) bool {
 	stable, tried := 0, 0
 	defer func() {
-		if stable > 0 {
+		if stable > 0 && (tried == p.tries || p.obs.Exit != ExitHang) {
 			p.found(in, stable, tried)
 		}
 	}()
