@@ -94,7 +94,11 @@ func (e *executor) examine(ctx context.Context, in *dialogue.Dialogue, o *teasel
 	if err := e.checkHealth(ctx, o); err != nil || o.Evidence != nil || e.server == nil {
 		return err
 	}
-	return e.repeat(ctx, in, o, o.Ask.Full || confirming)
+	least := firstPart
+	if confirming { // on a fresh server, whose allocator may still have something to give
+		least = leastRepetitions
+	}
+	return e.repeat(ctx, in, o, least, o.Ask.Full || confirming)
 }
 
 // allowance is how many repetitions there may have been where nothing is being confirmed. Each dialogue may show a leak that is known: then
@@ -117,8 +121,9 @@ func (e *executor) examinationDue() bool {
 
 // repeat holds the dialogue many times and looks what the server holds after each part of them. Caches and pools fill up, a
 // leak goes on: it has to grow in each part, and to more than a sanitizer holds back of what was freed. A server may keep what
-// it is sent, so that growth has to be more than that. Where full is true the server has the whole time limit each time.
-func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, full bool) error {
+// it is sent, so that growth has to be more than that. It is given up after least times if nothing grows. Where full is true the server has the
+// whole time limit each time.
+func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.Observation, least int, full bool) error {
 	keep := e.target.Keep
 	e.target.Keep = false // what belongs to a connection goes with it
 	defer func() { e.target.Keep = keep }()
@@ -152,7 +157,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 			e.fault(o, judge.FaultLimit, fmt.Sprintf("%d MiB", now.Memory>>20))
 			e.down = true
 			return e.hangUp()
-		case !memory && !files:
+		case !memory && !files && all >= least:
 			return nil
 		case files && all >= leastRepetitions:
 			e.fault(o, judge.FaultFiles, fmt.Sprintf("%d more after %d times", now.Files-first.Files, all))

@@ -32,7 +32,7 @@ func TestInterruptedRepetitions(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var o teasel.Observation
-	if err := e.repeat(ctx, dialogue.Raw([]byte("k")), &o, true); !errors.Is(err, context.Canceled) || o.Runs > 0 {
+	if err := e.repeat(ctx, dialogue.Raw([]byte("k")), &o, firstPart, true); !errors.Is(err, context.Canceled) || o.Runs > 0 {
 		t.Errorf("%v after %d repetitions, want %v at once", err, o.Runs, context.Canceled)
 	}
 }
