@@ -245,7 +245,8 @@ func (e *executor) prove(ctx context.Context, full bool) (all bool, err error) {
 }
 
 // serves has fresh clients say what was answered before, one after the other, as many as there is time for. The one that gets no answer comes again.
-// What counts are those behind the first: a server that takes a client at a time may have been busy with some that had gone.
+// What counts are those behind the first: a server that takes a client at a time may have been busy with some that had gone. On a server of ours that
+// has had nobody yet, the first that gets no answer is enough.
 func (e *executor) serves(ctx context.Context, full bool) (now service, err error) {
 	keep, patience := e.target.Keep, e.patience
 	e.target.Keep, e.patience.mean = true, e.target.Timeout
@@ -254,7 +255,8 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 	if e.server == nil {
 		clients = 1
 	}
-	answered, missed, again := 0, 0, false
+	fresh := e.server != nil && e.clean
+	answered, missed, again := 0, 0, fresh
 	for i, began := 0, time.Now(); answered+missed < clients && (answered+missed < len(known) || missed > 0 || time.Since(began) < e.target.Timeout); {
 		ok, faulty, err := e.serve(ctx, &known[i%len(known)], full)
 		switch {
@@ -269,10 +271,10 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 		default:
 			again, answered, began = true, 0, time.Now()
 		}
-		if missed == 2 || missed > 0 && answered > 0 {
+		if missed == 2 || missed > 0 && (fresh || answered > 0) {
 			break
 		}
-		if !again {
+		if fresh || !again {
 			i++
 		}
 	}
@@ -291,7 +293,7 @@ func (e *executor) serve(ctx context.Context, client *servedClient, full bool) (
 		return false, false, err
 	}
 	o := &e.served.shown
-	*o = teasel.Observation{Ask: teasel.Ask{Quick: !full, Full: full}} // the rest of the time limit comes behind
+	*o = teasel.Observation{Ask: teasel.Ask{Full: full}} // with a part of the time limit, a server that sleeps for longer would be taken for one that sleeps in vain
 	if err := e.ask(ctx, client.in, o); err != nil {
 		return false, false, err
 	}
