@@ -16,6 +16,7 @@ func TestMissing(t *testing.T) {
 		{"in.tftpd: cannot set groups for user nobody", false, "run teasel as root"},
 		{"Missing privilege separation directory: /run/sshd", false, "mkdir -p"},
 		{"open(/etc/x.conf): No such file or directory", true, "mkdir -p"},
+		{"./srv: error while loading shared libraries: libx.so.1: cannot open shared object file: No such file or directory", true, "LD_LIBRARY_PATH"},
 		{"bad configuration", true, ""},
 	} {
 		if got := missing(tt.stderr, tt.ordinary); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {

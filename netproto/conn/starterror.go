@@ -72,7 +72,7 @@ func (s *Server) notReady(limit time.Duration) error {
 		e.Hint = denied(e.Stderr)
 	}
 	if e.Hint == "" {
-		e.Hint = s.command.elsewhere()
+		e.Hint = cmp.Or(noLibrary(e.Stderr), s.command.elsewhere())
 	}
 	if e.Hint == "" {
 		e.Hint = missing(e.Stderr, s.credential != nil)
@@ -119,6 +119,16 @@ func denied(stderr string) string {
 	return ""
 }
 
+// noLibrary says which shared library the dynamic linker has not found, and how to name its folder; "": it has not said so.
+func noLibrary(stderr string) string {
+	_, rest, found := strings.Cut(stderr, "error while loading shared libraries: ")
+	name, _, opened := strings.Cut(rest, ": cannot open shared object file")
+	if !found || !opened {
+		return ""
+	}
+	return fmt.Sprintf("install the shared library %s, or name its folder: -- env LD_LIBRARY_PATH=FOLDER SERVER", name)
+}
+
 // missing says what a server lacks that has written why it ended; "": it has not said that it lacks anything. ordinary says that we are root,
 // and it is not.
 func missing(stderr string, ordinary bool) string {
@@ -127,6 +137,8 @@ func missing(stderr string, ordinary bool) string {
 		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 	}
 	switch {
+	case noLibrary(stderr) != "":
+		return noLibrary(stderr)
 	case says("must be root", "must be run as root", "need root", "needs root", "requires root", "root privileges", "operation not permitted", "cannot set groups", "can't set groups", "must be started as root"):
 		if ordinary {
 			return "it wants to be started by root, and runs as an ordinary user: use --user root"
