@@ -293,7 +293,7 @@ func (e *executor) serve(ctx context.Context, client *servedClient, full bool) (
 		return false, false, err
 	}
 	o := &e.served.shown
-	*o = teasel.Observation{Ask: teasel.Ask{Full: full}} // with a part of the time limit, a server that sleeps for longer would be taken for one that sleeps in vain
+	*o = teasel.Observation{Ask: teasel.Ask{Full: full}} // never Quick: a server that sleeps for longer than that would seem to sleep in vain
 	if err := e.ask(ctx, client.in, o); err != nil {
 		return false, false, err
 	}

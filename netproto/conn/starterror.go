@@ -137,8 +137,6 @@ func missing(stderr string, ordinary bool) string {
 		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 	}
 	switch {
-	case noLibrary(stderr) != "":
-		return noLibrary(stderr)
 	case says("must be root", "must be run as root", "need root", "needs root", "requires root", "root privileges", "operation not permitted", "cannot set groups", "can't set groups", "must be started as root"):
 		if ordinary {
 			return "it wants to be started by root, and runs as an ordinary user: use --user root"
