@@ -82,6 +82,9 @@ func (t *talk) complete() bool {
 // dial makes a connection.
 func (e *executor) dial(ctx context.Context) (*conn.Connection, error) {
 	limit := max(e.target.Timeout, firstPatience)
+	if e.served.strange {
+		return e.server.ConnectAsStranger(ctx, limit)
+	}
 	if e.server != nil {
 		return e.server.Connect(ctx, limit)
 	}

@@ -33,6 +33,8 @@ const freshClients = 8
 // served is what is known of clients that are served.
 type served struct {
 	clients []servedClient     // that a fresh client does as, one after the other; empty: none is known
+	missed  *servedClient      // the one of them that got no answer last
+	strange bool               // clients come from another address
 	sought  bool               // the seeds were asked
 	proven  bool               // fresh clients of a fresh server were all answered
 	silent  int                // dialogues that were not answered since a fresh client has asked
@@ -146,6 +148,13 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 	}
 	back := e.aside()
 	now, err := e.askFresh(ctx, confirming, confirming || o.Ask.Full)
+	if err == nil && (now == serviceNone || now == serviceSome) {
+		var banned bool
+		if banned, err = e.banned(ctx); banned { // the next dialogue needs a fresh server
+			now, e.down = serviceAll, true
+			err = e.hangUpAll()
+		}
+	}
 	if err == nil && now == serviceFault {
 		return true, e.shownToFresh(o, back)
 	}
@@ -209,6 +218,22 @@ func (e *executor) askFresh(ctx context.Context, confirming, full bool) (now ser
 	return now, nil
 }
 
+// banned reports whether it is only our address that a server does not serve any more, as one does that bans those who err too often: strangers are
+// served then, each time, and we are not.
+func (e *executor) banned(ctx context.Context) (bool, error) {
+	s := &e.served
+	if e.server == nil || !e.server.HasStrangers() || s.missed == nil {
+		return false, nil
+	}
+	defer func() { s.strange = false }()
+	for _, s.strange = range [...]bool{true, true, false, true} {
+		if ok, _, err := e.serve(ctx, s.missed, true); err != nil || ok != s.strange {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // prove reports whether a fresh server serves all that fresh clients are known to ask. If it does not, those remain after whom it still does: what was
 // answered may have been the last thing that ever is.
 func (e *executor) prove(ctx context.Context, full bool) (all bool, err error) {
@@ -258,7 +283,8 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 	fresh := e.server != nil && e.clean
 	answered, missed, again := 0, 0, fresh
 	for i, began := 0, time.Now(); answered+missed < clients && (answered+missed < len(known) || missed > 0 || time.Since(began) < e.target.Timeout); {
-		ok, faulty, err := e.serve(ctx, &known[i%len(known)], full)
+		client := &known[i%len(known)]
+		ok, faulty, err := e.serve(ctx, client, full)
 		switch {
 		case err != nil:
 			return now, err
@@ -268,6 +294,7 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 			answered++
 		case again:
 			missed++
+			e.served.missed = client
 		default:
 			again, answered, began = true, 0, time.Now()
 		}

@@ -175,6 +175,37 @@ while True:
 	}
 }
 
+// A server that bans an address after some errors, and serves others, is not one that answers nobody.
+func TestBanIsNoFault(t *testing.T) {
+	const script = `import collections, socket, sys, threading
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+errors = collections.Counter()
+def serve(c, host):
+    try:
+        while errors[host] < 5:
+            line = c.recv(4096)
+            if not line:
+                break
+            if line.startswith(b"hello"):
+                c.sendall(b"200 hello\\n")
+            else:
+                errors[host] += 1
+                c.sendall(b"500 what\\n")
+    except OSError: pass
+    c.close()
+while True:
+    c, where = s.accept()
+    threading.Thread(target=serve, args=(c, where[0] if sys.argv[2] == "clean" else "all"), daemon=True).start()
+`
+	for mode, found := range map[string]bool{"bad": true, "clean": false} {
+		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}", mode}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
+		c.Seeds, c.Runs, c.Seed = []*dialogue.Dialogue{dialogue.Raw([]byte("hello\n")), dialogue.Raw([]byte("hello\n"), []byte("hello\n"))}, 400, 1
+		if s := run(t, c); len(s.Findings)+len(s.Unconfirmed) > 0 != found {
+			t.Errorf("%s: findings%s, unconfirmed%s", mode, brief(s.Findings), brief(s.Unconfirmed))
+		}
+	}
+}
+
 // That a server did not answer within a part of the time limit does not have it waited for less long from then on.
 func TestCutShortTeachesNothing(t *testing.T) {
 	const script = `import socket, sys, time

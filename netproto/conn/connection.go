@@ -50,11 +50,11 @@ type Connection struct {
 
 // Dial connects to an address, which must have no placeholders. A refusal comes as an error that [Refused] knows.
 func Dial(ctx context.Context, a Address, limit time.Duration) (*Connection, error) {
-	return (*namespace)(nil).dial(ctx, a, limit)
+	return (*namespace)(nil).dial(ctx, a, nil, limit)
 }
 
-// dial connects to an address in the namespace.
-func (n *namespace) dial(ctx context.Context, a Address, limit time.Duration) (*Connection, error) {
+// dial connects to an address in the namespace, from another one if from is not nil.
+func (n *namespace) dial(ctx context.Context, a Address, from unix.Sockaddr, limit time.Duration) (*Connection, error) {
 	family, to, err := resolve(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %v: %w", a, err)
@@ -68,6 +68,11 @@ func (n *namespace) dial(ctx context.Context, a Address, limit time.Duration) (*
 		return nil, fmt.Errorf("connecting to %v: %w", a, err)
 	}
 	c := &Connection{in: fd, out: fd, network: a.Network, end: EndOpen}
+	if from != nil {
+		if err := unix.Bind(fd, from); err != nil {
+			return nil, errors.Join(fmt.Errorf("connecting to %v from another address: %w", a, err), c.Close())
+		}
+	}
 	if a.Network == TCP || a.Network == TLS {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // each message is to arrive by itself
 	}

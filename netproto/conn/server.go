@@ -264,7 +264,7 @@ func (s *Server) Fill(argument string) string { return s.place.fill(argument) }
 // it is an error that [Refused] knows.
 func (s *Server) Connect(ctx context.Context, limit time.Duration) (*Connection, error) {
 	if s.address.Network != Stdio {
-		return s.network.dial(ctx, s.address, limit)
+		return s.network.dial(ctx, s.address, nil, limit)
 	}
 	if s.stdio || !s.process.Running() {
 		if err := s.Renew(ctx); err != nil {
@@ -281,6 +281,17 @@ func (s *Server) Connect(ctx context.Context, limit time.Duration) (*Connection,
 		return nil, errors.Join(err, syscall.Close(in))
 	}
 	return &Connection{in: in, out: out, network: Stdio, end: EndOpen}, s.process.Stdin.Close()
+}
+
+// HasStrangers reports whether ConnectAsStranger can do what it says.
+func (s *Server) HasStrangers() bool {
+	host := s.address.Host
+	return (s.address.Network == TCP || s.address.Network == TLS || s.address.Network == UDP) && (host == "localhost" || host == "127.0.0.1")
+}
+
+// ConnectAsStranger is Connect from an address that no other client of ours has, of which the server has heard nothing yet.
+func (s *Server) ConnectAsStranger(ctx context.Context, limit time.Duration) (*Connection, error) {
+	return s.network.dial(ctx, s.address, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 2}}, limit)
 }
 
 // dup returns a second descriptor of a pipe, which does not block as the first does not.
