@@ -71,10 +71,19 @@ func (t *threads) add(s proc.Stop, stack triage.Stack) {
 	}
 }
 
-// stack returns the functions that were active in all looks, and the innermost of them at the first.
+// stack returns the functions that were active in all looks, and the innermost of them at the first. What was unwound in part, as within a
+// runtime's own assembly, does not count: it does not begin where most others do.
 func (h *thread) stack() triage.Stack {
-	at := h.stacks[0]
-	for _, other := range h.stacks[1:] {
+	begins := map[string]int{}
+	for _, s := range h.stacks {
+		begins[s[len(s)-1].Function]++
+	}
+	whole := slices.DeleteFunc(slices.Clone(h.stacks), func(s triage.Stack) bool {
+		n := begins[s[len(s)-1].Function]
+		return slices.ContainsFunc(h.stacks, func(other triage.Stack) bool { return begins[other[len(other)-1].Function] > n })
+	})
+	at := whole[0]
+	for _, other := range whole[1:] {
 		n := 0
 		for n < min(len(at), len(other)) && at[len(at)-1-n].Function == other[len(other)-1-n].Function {
 			n++
