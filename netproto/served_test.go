@@ -206,30 +206,6 @@ while True:
 	}
 }
 
-// That a server did not answer within a part of the time limit does not have it waited for less long from then on.
-func TestCutShortTeachesNothing(t *testing.T) {
-	const script = `import socket, sys, time
-s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
-while True:
-    c, _ = s.accept()
-    if c.recv(4096):
-        time.sleep(0.5)
-        c.sendall(b"done")
-    c.close()
-`
-	e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}"}, Timeout: time.Second})
-	for n := range 6 {
-		o := teasel.Observation{Ask: teasel.Ask{Quick: n > 0 && n < 5, Quiet: true}}
-		if err := e.Exec(t.Context(), dialogue.Raw([]byte("hello")), &o); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(600 * time.Millisecond)
-	}
-	if _, any := e.answered(); !any {
-		t.Error("it is not waited for any more")
-	}
-}
-
 // A server that breaks off each connection as soon as it has taken it answers nobody any more, whether we see that while we connect or later: it
 // is one fault.
 func TestResetAtOnce(t *testing.T) {

@@ -44,8 +44,6 @@ type Quiet struct {
 	// or clock_nanosleep wait for a timer, for however long. It may be changed between calls.
 	Horizon time.Duration
 
-	longest time.Duration // that Settle was to wait for a timer at most, of all calls
-
 	root      int
 	processes []*process
 	zombies   map[int]bool  // processes that have ended and that the program has not waited for: the kernel still lists them
@@ -157,7 +155,6 @@ type wait struct {
 // error, which is the context's.
 func (q *Quiet) Settle(ctx context.Context, fd int, limit, sleepLimit time.Duration) (Activity, error) {
 	w := wait{q: q, fd: fd, limit: limit, sleepLimit: sleepLimit}
-	q.longest = max(q.longest, sleepLimit)
 	for {
 		switch q.Look() {
 		case Ended:
@@ -167,9 +164,7 @@ func (q *Quiet) Settle(ctx context.Context, fd int, limit, sleepLimit time.Durat
 			return Asleep, nil
 		case Waiting:
 			if w.timedOut() {
-				if sleepLimit == q.longest { // one that was cut short says nothing of what comes later
-					q.Fruitless()
-				}
+				q.Fruitless()
 				return Waiting, nil
 			}
 			w.waitFor(q.paused)
