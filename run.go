@@ -1,6 +1,7 @@
 package teasel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,10 +46,7 @@ type runner[T any] struct {
 func newRunner[T any](c *Campaign[T], ex Executor[T]) runner[T] {
 	r := runner[T]{ex: ex, mut: c.mutator(), codec: c.Codec, dets: c.detectors(), size: 1, clean: true, slow: true, looked: time.Now()}
 	if r.meter = (meter{counts: c.Runs > 0, began: r.looked}); !r.meter.counts {
-		r.meter.advance = uint64(inAdvance)
-		if c.Duration > 0 {
-			r.meter.advance = min(r.meter.advance, uint64(c.Duration))
-		}
+		r.meter.advance = uint64(min(inAdvance, cmp.Or(c.Duration, inAdvance)))
 	}
 	if b, ok := ex.(BatchExecutor[T]); ok {
 		r.batch, r.size = b, max(b.BatchSize(), 1)

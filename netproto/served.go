@@ -68,8 +68,8 @@ func (s service) String() string {
 	return "a fresh client that it has answered before gets no answer"
 }
 
-// answered returns the client of the last dialogue with what it has heard; false: nothing.
-func (e *executor) answered() (c servedClient, any bool) {
+// answered returns how many messages of the last dialogue there were up to the last one that was answered, and whether anything came at all.
+func (e *executor) answered() (messages int, any bool) {
 	sent := 0
 	for i := range e.evidence.Talk {
 		t := &e.evidence.Talk[i]
@@ -77,27 +77,34 @@ func (e *executor) answered() (c servedClient, any bool) {
 			sent++
 		}
 		if len(t.Received) > 0 {
-			c.answered, c.heard = sent, append(c.heard, t.Received...)
+			messages, any = sent, true
 		}
 	}
-	return c, len(c.heard) > 0
+	return messages, any
+}
+
+// heard returns all that the server has said in the last dialogue.
+func (e *executor) heard() (text []byte) {
+	for i := range e.evidence.Talk {
+		text = append(text, e.evidence.Talk[i].Received...)
+	}
+	return text
 }
 
 // noteAnswer notes whether a dialogue was answered. The first ones that were, and have shown no fault, are what fresh clients ask, if their answers
 // differ.
 func (e *executor) noteAnswer(o *teasel.Observation) {
 	s := &e.served
-	if !slices.ContainsFunc(e.evidence.Talk, func(t judge.Turn) bool { return len(t.Received) > 0 }) {
+	n, any := e.answered()
+	if !any {
 		s.silent++
 		return
 	}
 	if s.slept = false; len(s.clients) == freshClients || s.proven || o.Evidence != nil { // and had an answer all the same
 		return
 	}
-	c, _ := e.answered()
-	if !slices.ContainsFunc(s.clients, func(k servedClient) bool { return bytes.Equal(k.heard, c.heard) }) {
-		c.in = dialogue.Codec{Model: e.target.Model}.Unpack(e.packed)
-		s.clients = append(s.clients, c)
+	if text := e.heard(); !slices.ContainsFunc(s.clients, func(k servedClient) bool { return bytes.Equal(k.heard, text) }) {
+		s.clients = append(s.clients, servedClient{in: dialogue.Codec{Model: e.target.Model}.Unpack(e.packed), answered: n, heard: text})
 	}
 }
 
@@ -327,8 +334,8 @@ func (e *executor) serve(ctx context.Context, client *servedClient, full bool) (
 	if faulty = o.Evidence != nil && (e.server != nil || e.evidence.Fault != judge.FaultClosed); faulty || o.Exit > teasel.ExitRejected {
 		return false, faulty, nil
 	}
-	now, ok := e.answered()
-	if ok = ok && now.answered >= client.answered; !ok && e.link != nil && e.link.End() == conn.EndOpen {
+	n, ok := e.answered()
+	if ok = ok && n >= client.answered; !ok && e.link != nil && e.link.End() == conn.EndOpen {
 		if err = e.link.Await(ctx, e.target.Timeout); err == nil {
 			e.buffer, _, err = e.link.Receive(e.buffer)
 			ok = len(e.buffer) > 0

@@ -53,19 +53,27 @@ func TestNobodyIsAnswered(t *testing.T) {
 	}
 }
 
+// huntUnanswered fuzzes a server with lines as seeds. Where found is true it has to have one finding, that clients are not answered any more,
+// confirmed; else nothing.
+func huntUnanswered(t *testing.T, program string, runs uint64, found bool, lines ...string) teasel.Summary {
+	t.Helper()
+	c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
+	for _, line := range lines {
+		c.Seeds = append(c.Seeds, dialogue.Raw([]byte(line)))
+	}
+	c.Runs, c.Seed = runs, 1
+	s := run(t, c)
+	if got := len(s.Findings) == 1 && s.Findings[0].Rule == judge.RuleUnanswered && s.Findings[0].Confirmed(); got != found || !found && len(s.Findings)+len(s.Unconfirmed) > 0 {
+		t.Errorf("findings%s, unconfirmed%s, want one: %t", brief(s.Findings), brief(s.Unconfirmed), found)
+	}
+	return s
+}
+
 // A server that deals out its clients to two threads, of which one waits for ever, answers each second client. The dialogue that brought that
 // about is found, though others are answered before and after it and though some lines are never answered.
 func TestSomeAreNotAnswered(t *testing.T) {
 	for program, found := range map[string]bool{plantedSource(t, "halves.c", "clang", "-pthread"): true, plantedSource(t, "halves.c", "clang", "-pthread", "-DCLEAN"): false} {
-		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
-		for _, line := range []string{"hello\n", "shut\n", "lock\n"} {
-			c.Seeds = append(c.Seeds, dialogue.Raw([]byte(line)))
-		}
-		c.Runs, c.Seed = 400, 1
-		s := run(t, c)
-		if got := len(s.Findings) == 1 && s.Findings[0].Rule == judge.RuleUnanswered && s.Findings[0].Confirmed(); got != found || !found && len(s.Findings)+len(s.Unconfirmed) > 0 {
-			t.Errorf("findings%s, unconfirmed%s, want one: %t", brief(s.Findings), brief(s.Unconfirmed), found)
-		}
+		s := huntUnanswered(t, program, 400, found, "hello\n", "shut\n", "lock\n")
 		for _, f := range s.Findings {
 			if d, err := (dialogue.Codec{}).Decode(f.Input); err != nil || len(d.Messages) != 1 {
 				t.Errorf("%v: the dialogue has %d messages, want the one to blame: %s", err, len(d.Messages), f.Detail)
@@ -78,15 +86,7 @@ func TestSomeAreNotAnswered(t *testing.T) {
 // answer either is no sign of one.
 func TestLockIsKept(t *testing.T) {
 	for program, found := range map[string]bool{plantedSource(t, "ledger.c", "clang", "-pthread"): true, plantedSource(t, "ledger.c", "clang", "-pthread", "-DCLEAN"): false} {
-		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{program, "{port}"}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
-		for _, line := range []string{"hello\n", "wait\n", "sum\n", "post 1 2\n", "post 1 1\n", "sum it\n"} {
-			c.Seeds = append(c.Seeds, dialogue.Raw([]byte(line)))
-		}
-		c.Runs, c.Seed = 200, 1
-		s := run(t, c)
-		if got := len(s.Findings) == 1 && s.Findings[0].Rule == judge.RuleUnanswered && s.Findings[0].Confirmed(); got != found || !found && len(s.Findings)+len(s.Unconfirmed) > 0 {
-			t.Errorf("findings%s, unconfirmed%s, want one: %t", brief(s.Findings), brief(s.Unconfirmed), found)
-		}
+		s := huntUnanswered(t, program, 200, found, "hello\n", "wait\n", "sum\n", "post 1 2\n", "post 1 1\n", "sum it\n")
 		for _, f := range s.Findings {
 			if strings.Count(f.Detail, ">") != 1 || !strings.Contains(f.Detail, `"post`) {
 				t.Errorf("want what keeps the lock alone: %s", f.Detail)
