@@ -499,10 +499,10 @@ func (letterMutator) Keep(in []byte, parts []int) (out []byte) {
 // inputs it crashes nearly every time.
 func TestCrashByChance(t *testing.T) {
 	for seed := range uint64(20) {
-		target := chanceTarget{rand.New(rand.NewPCG(seed, 1))}
-		for name, target := range map[string]teasel.Target[[]byte]{"alone": target, "with a history": chanceHistorian{target}} {
+		byChance := func() chanceTarget { return chanceTarget{rand.New(rand.NewPCG(seed, 1))} }
+		for name, target := range map[string]teasel.Target[[]byte]{"alone": byChance(), "with a history": chanceHistorian{byChance()}} {
 			c := bytesCampaign(target)
-			c.Mutator, c.Runs, c.Seed, c.Calibrate = letterMutator{}, 20_000, seed, 2
+			c.Mutator, c.Seeds, c.Runs, c.Seed, c.Calibrate = letterMutator{}, [][]byte{{'a'}}, 20_000, seed, 2
 			s, err := c.Run(t.Context())
 			if err != nil || len(s.Findings) != 1 || len(s.Unconfirmed) > 0 {
 				t.Errorf("seed %d, %s: found %+v, unconfirmed %+v, %v", seed, name, s.Findings, s.Unconfirmed, err)
