@@ -25,7 +25,7 @@ func TestOrderlyServers(t *testing.T) {
 	}
 	patience, enough := 6*time.Second, uint64(8000)
 	if testing.Short() {
-		patience, enough = 2*time.Second, 1000
+		patience, enough = time.Second, 500
 		t.Logf("%v or %d executions each instead of 6s or 8000 with -short", patience, enough)
 	}
 	for _, line := range modes {
