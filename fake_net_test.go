@@ -205,7 +205,7 @@ func (dialogueMutator) Keep(d dialogue, parts []int) dialogue { return keep(d, p
 
 func TestNetFake(t *testing.T) {
 	for _, workers := range []int{1, 2} {
-		if workers == 1 && testing.Short() {
+		if workers == 2 && testing.Short() {
 			continue
 		}
 		c := &teasel.Campaign[dialogue]{Target: netTarget{}, Mutator: dialogueMutator{}, Codec: jsonCodec[dialogue]{},

@@ -62,6 +62,7 @@ func TestKeeping(t *testing.T) {
 
 // What a call leaves behind that makes the next one larger or slower is found of each tool, whichever was measured before it, and reproduced.
 func TestCollecting(t *testing.T) {
+	long(t)
 	program := mcptest.BuildServer(t, "keeping")
 	for _, tt := range []struct {
 		mode, rule string

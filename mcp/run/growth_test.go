@@ -137,11 +137,15 @@ func TestRepeatedCalls(t *testing.T) {
 	for _, tt := range []struct {
 		mode, rule string
 		beside     int // programs that keep processors busy for the second half of the time
+		long       bool
 	}{
-		{"leaking", check.RuleMemoryGrowth, 0}, {"slower", check.RuleSlower, 0}, {"growing", check.RuleSlower, 0},
-		{"clean", "", 0}, {"clean-cache", "", 0}, {"clean-slow", "", 0}, {"clean-slow", "", 4},
+		{"leaking", check.RuleMemoryGrowth, 0, false}, {"slower", check.RuleSlower, 0, true}, {"growing", check.RuleSlower, 0, false},
+		{"clean", "", 0, false}, {"clean-cache", "", 0, false}, {"clean-slow", "", 0, true}, {"clean-slow", "", 4, true},
 	} {
 		t.Run(fmt.Sprint(tt.mode, " ", tt.beside), func(t *testing.T) {
+			if tt.long && testing.Short() {
+				t.Skip("others of its kind run with -short")
+			}
 			args := []string{program, tt.mode}
 			e := open(t, &Target{Command: server.Command{Args: args, Scratch: t.TempDir(), Timeout: 20 * time.Second}})
 			defer burn(tt.beside)()
