@@ -39,7 +39,7 @@ func TestHostileCover(t *testing.T) {
 		late := join(t, dial(t, config(s, "late")), fleet.Options{})
 		late.report(teasel.Event{Kind: teasel.EventAdded, Entry: entry("mine", 7)})
 		arrived := false
-		for end := time.Now().Add(20 * time.Second); !arrived && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); !arrived && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			es, _, _, err := first.Pull(t.Context(), 2, 10)
 			arrived = err == nil && len(es) == 1
 		}

@@ -50,7 +50,7 @@ func startProcess(t *testing.T, c *exec.Cmd, port string) {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		if l, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 			l.Close()
 			return

@@ -38,7 +38,7 @@ func serve(t *testing.T, h http.HandlerFunc, c conn.HTTPConfig) *conn.HTTP {
 // until receives until the exchange is over, and returns its frames.
 func until(t *testing.T, c *conn.HTTP, exchange int64) (frames []conn.Frame) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for time.Now().Before(deadline) {
 		got, err := c.Recv(t.Context(), deadline, nil)
 		if err != nil {
@@ -309,7 +309,7 @@ func TestHTTPEnds(t *testing.T) {
 	if err := c.Flush(t.Context(), time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Recv(t.Context(), time.Now().Add(10*time.Second), nil); !errors.Is(err, conn.ErrRefused) {
+	if _, err := c.Recv(t.Context(), time.Now().Add(time.Minute), nil); !errors.Is(err, conn.ErrRefused) {
 		t.Errorf("%v, want %v", err, conn.ErrRefused)
 	}
 	if err := c.Flush(t.Context(), time.Second); !errors.Is(err, conn.ErrBroken) {
@@ -355,7 +355,7 @@ func TestHTTPEvents(t *testing.T) {
 		if err := c.Flush(t.Context(), time.Second); err != nil {
 			t.Fatal(err)
 		}
-		frames, err := c.Recv(t.Context(), time.Now().Add(10*time.Second), nil)
+		frames, err := c.Recv(t.Context(), time.Now().Add(time.Minute), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -379,7 +379,7 @@ func ExampleNewHTTP() {
 	defer c.Close()
 	c.Send(conn.Message{Body: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)})
 	c.Flush(context.Background(), time.Second)
-	frames, err := c.Recv(context.Background(), time.Now().Add(10*time.Second), nil)
+	frames, err := c.Recv(context.Background(), time.Now().Add(time.Minute), nil)
 	fmt.Println(string(frames[0].Body), frames[0].Status, err)
 	// Output: {"jsonrpc":"2.0","id":1,"result":{}} 200 <nil>
 }

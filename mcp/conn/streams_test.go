@@ -31,7 +31,7 @@ func TestHTTPRelease(t *testing.T) {
 	if err := c.Flush(t.Context(), time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if frames, err := c.Recv(t.Context(), time.Now().Add(10*time.Second), nil); err != nil || len(frames) != 1 || frames[0].Exchange != stays {
+	if frames, err := c.Recv(t.Context(), time.Now().Add(time.Minute), nil); err != nil || len(frames) != 1 || frames[0].Exchange != stays {
 		t.Fatalf("%v, %v", frames, err)
 	}
 	if !c.Unread() || c.Queued(stays) || !c.Queued(later) {
@@ -103,7 +103,7 @@ func TestHTTPApart(t *testing.T) {
 	if err := c.Flush(t.Context(), time.Second); err != nil || c.Queued(ping) {
 		t.Errorf("%v; one that is waited for is queued: %v", err, c.Queued(ping))
 	}
-	for deadline := time.Now().Add(10 * time.Second); came.Load() <= all && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); came.Load() <= all && time.Now().Before(deadline); {
 		if _, err := c.Recv(t.Context(), time.Now().Add(conn.Slice), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestHTTPLocal(t *testing.T) {
 		if err := c.Flush(t.Context(), time.Second); err != nil {
 			t.Fatal(err)
 		}
-		if frames, err := c.Recv(t.Context(), time.Now().Add(10*time.Second), nil); !errors.Is(err, conn.ErrLocal) || !errors.Is(err, errno) {
+		if frames, err := c.Recv(t.Context(), time.Now().Add(time.Minute), nil); !errors.Is(err, conn.ErrLocal) || !errors.Is(err, errno) {
 			t.Errorf("%v, %v", texts(frames), err)
 		}
 	}

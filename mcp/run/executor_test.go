@@ -55,7 +55,7 @@ func checkNothingLeft(t *testing.T, goroutines int) {
 	if n := ourProcesses(t); n > 0 {
 		t.Errorf("%d processes are left", n)
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			buf := make([]byte, 1<<16)
 			t.Fatalf("goroutines are left:\n%s", buf[:runtime.Stack(buf, true)])

@@ -28,7 +28,7 @@ func TestZombies(t *testing.T) {
 		}
 	}
 	// The last of them may still be ending.
-	for deadline := time.Now().Add(20 * time.Second); s.Unreaped() < dialogues && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); s.Unreaped() < dialogues && time.Now().Before(deadline); {
 		if _, err := s.Settle(context.Background(), nil, time.Second, time.Second); err != nil {
 			t.Fatal(err)
 		}
