@@ -306,18 +306,27 @@ func (p *reproducer[T]) settle(long T) T {
 }
 
 // byChance runs an input by itself until that has crashed the target in the same way as often as it is tried otherwise, or has cost too
-// much. Stable and Tries then tell how seldom it does.
+// much. Stable and Tries then tell how seldom it does. An input that has to run more than once on one target is no such: what it does
+// follows from what it has left behind.
 func (p *reproducer[T]) byChance(in T) bool {
 	past, shown, n := p.past, 0, 0
 	p.past = nil
+	var all [][]bool
 	for budget := chanceCost; shown < p.tries && budget > 0; {
 		obs := p.run(slices.Repeat([]T{in}, max(chanceRuns/p.price(false), 1)), true, false)
+		crashed := make([]bool, len(obs))
 		for i := range obs {
 			if n++; p.shown(&obs[i]) && p.obs.Exit == ExitCrash {
+				crashed[i] = true
 				shown++
 				p.setInput(in)
 			}
 			budget -= p.price(i == 0)
+		}
+		all = append(all, crashed)
+		if shown >= p.tries && accumulates(all) {
+			shown = 0
+			break
 		}
 		if shown > 0 {
 			p.r.outcome, p.r.finding.Stable, p.r.finding.Tries = outcomeFound, shown, n
@@ -327,6 +336,20 @@ func (p *reproducer[T]) byChance(in T) bool {
 		p.past = past
 	}
 	return shown > 0
+}
+
+// accumulates reports whether runs of one input, each row of them on a fresh target, have crashed it after the same number of runs that did not, at
+// least one: all that came next, if the target goes on after a crash, or once in so many, if it starts anew.
+func accumulates(rows [][]bool) bool {
+	before := slices.Index(rows[len(rows)-1], true)
+	return before > 0 && !slices.ContainsFunc(rows, func(row []bool) bool {
+		onward, anew := true, true
+		for i, crashed := range row {
+			onward = onward && crashed == (i >= before)
+			anew = anew && crashed == (i%(before+1) == before)
+		}
+		return !onward && !anew
+	})
 }
 
 // price is what the last input has cost.

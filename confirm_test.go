@@ -635,3 +635,44 @@ func TestEarlierInputIsToBlame(t *testing.T) {
 		t.Errorf("findings %+v, want one of !; the longest input had %d letters", s.Findings, target.longest)
 	}
 }
+
+// hoarder is a target that crashes at an input which has run on it before, whatever the input is. It goes on after that, or starts anew.
+type hoarder struct {
+	anew bool
+	seen map[byte]bool
+}
+
+var _ teasel.Resetter = (*hoarder)(nil)
+
+func (h *hoarder) Open(context.Context, teasel.Role) (teasel.Executor[[]byte], error) {
+	return &hoarder{h.anew, map[byte]bool{}}, nil
+}
+func (h *hoarder) Close() error { return nil }
+func (h *hoarder) Reset(context.Context) error {
+	clear(h.seen)
+	return nil
+}
+
+func (h *hoarder) Exec(_ context.Context, in []byte, o *teasel.Observation) error {
+	if o.Exit = teasel.ExitOK; h.seen[in[0]] {
+		if o.Exit = teasel.ExitCrash; h.anew {
+			clear(h.seen)
+		}
+		return nil
+	}
+	h.seen[in[0]] = true
+	return nil
+}
+
+// A crash that takes the same input twice does not come by chance: nothing that runs it once can show it.
+func TestCrashOfTheSecondRun(t *testing.T) {
+	for _, anew := range []bool{false, true} {
+		c := bytesCampaign(&hoarder{anew: anew})
+		c.Mutator, c.Seeds, c.Runs, c.Calibrate = blockMutator{}, [][]byte{{'a'}}, 20_000, 2
+		c.NewDetectors = func() []teasel.Detector { return []teasel.Detector{teasel.DetectorFunc(teasel.Crashes)} }
+		s, err := c.Run(t.Context())
+		if err != nil || len(s.Findings) > 0 || len(s.Unconfirmed) != 1 {
+			t.Errorf("it starts anew: %t; found %+v, unconfirmed %+v, %v", anew, s.Findings, s.Unconfirmed, err)
+		}
+	}
+}
