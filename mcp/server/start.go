@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os/exec"
 	"strings"
-	"syscall"
 
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/mcp/script"
 )
 
@@ -65,21 +63,10 @@ func (c *Command) launchError(err error) *StartError {
 	if len(c.Args) > 0 {
 		name = c.Args[0]
 	}
-	switch {
-	case name == "":
+	if name == "" {
 		e.What, e.Hint = "no command was given", "put the server's command after --, for example: -- npx -y some-server"
-	case errors.Is(err, exec.ErrNotFound):
-		e.What = "command not found: " + name
-		e.Hint = "check the spelling, install it, or give its path"
-	case errors.Is(err, fs.ErrNotExist):
-		e.What = "no such file or directory: " + name
-		e.Hint = "check the path of the command, the working directory and, if it is a script, its first line"
-	case errors.Is(err, fs.ErrPermission):
-		e.What = "not executable: " + name
-		e.Hint = "make it executable (chmod +x) or name the interpreter, for example: -- node server.js"
-	case errors.Is(err, syscall.ENOEXEC):
-		e.What = "not a program for this machine: " + name
-		e.Hint = "name the interpreter, for example: -- python3 server.py"
+	} else if what, hint := proc.StartFailure(name, err); what != "" {
+		e.What, e.Hint = what, hint
 	}
 	return e
 }

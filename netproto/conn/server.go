@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,11 +167,13 @@ func (s *Server) args() (args []string, err error) {
 	}
 	path, err := exec.LookPath(args[0])
 	if err == nil {
-		args[0], err = filepath.Abs(path) // it runs in another folder
+		path, err = filepath.Abs(path) // it runs in another folder
 	}
 	if err != nil {
-		return nil, &StartError{Reason: err.Error()}
+		reason, hint := proc.StartFailure(args[0], err)
+		return nil, &StartError{Reason: cmp.Or(reason, err.Error()), Hint: hint}
 	}
+	args[0] = path
 	return args, nil
 }
 
@@ -196,11 +199,11 @@ func (s *Server) launch() (err error) {
 	c.Args = withCore(c.Args)
 	p, err := proc.Start(c)
 	if err != nil {
-		hint := ""
+		reason, hint := proc.StartFailure(s.command.Args[0], err)
 		if errors.Is(err, os.ErrPermission) && s.credential != nil {
-			hint = "it runs as an ordinary user, who has to be allowed into the folders of the command and of temporary files: move it, set TMPDIR, or use --user root"
+			reason, hint = "", "it runs as an ordinary user, who has to be allowed into the folders of the command and of temporary files: move it, set TMPDIR, or use --user root"
 		}
-		return &StartError{Reason: err.Error(), Hint: hint}
+		return &StartError{Reason: cmp.Or(reason, err.Error()), Hint: hint}
 	}
 	s.process, s.quiet, s.fallen, s.read, s.stdio, s.started = p, proc.NewQuiet(p.PID()), 0, 0, false, p.PID()
 	if err := s.guardian.Watch(p.PID()); err != nil {

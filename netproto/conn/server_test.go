@@ -339,3 +339,44 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("%v is the loopback, %v", a, err)
 	}
 }
+
+// A command that cannot be run, or is not told the port, gets words and a hint.
+func TestStartOfNoServer(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, err := ParseAddress("127.0.0.1:{port}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := ""
+	if os.Geteuid() == 0 {
+		user = "root" // others are not let into the folders above
+	}
+	for _, c := range []struct{ program, argument, reason, hint string }{
+		{filepath.Join(dir, "missing"), "{port}", "no such file or directory: ", "check the path"},
+		{file("text", "hello", 0o644), "{port}", "not executable: ", "chmod +x"},
+		{file("script", "#!/no/such/interpreter\n", 0o755), "{port}", "the interpreter in the first line of ", "name the interpreter"},
+		{file("elf", "\x7fELF\x02\x01\x01\x00\x00", 0o755), "{port}", "not a program for this machine: ", "build it for this one"},
+		{file("ends", "#!/bin/sh\nexit 3\n", 0o755), "{port}", "it ended with exit status 3", "by hand"},
+		{file("unaddressed", "#!/bin/sh\nexit 3\n", 0o755), "4000", "it ended with exit status 3", "has no {port} in it"},
+		{file("mute", "#!/bin/sh\nexec sleep 100\n", 0o755), "4000", "it runs, but nothing listens", "has no {port} in it"},
+	} {
+		_, err := Open(t.Context(), Command{Args: []string{c.program, c.argument}, Address: a, User: user, Start: time.Second})
+		var in *StartError
+		if !errors.As(err, &in) || !strings.Contains(in.Reason, c.reason) || !strings.Contains(in.Hint, c.hint) {
+			t.Errorf("%s: %+v, want %q and %q", c.program, err, c.reason, c.hint)
+			if in != nil {
+				t.Logf("hint %q", in.Hint)
+			}
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/teaselfuzz/teasel/internal/proc"
 )
 
 // StartError is the error of a server that cannot be started, or does not do what a server should when it is.
@@ -47,7 +49,7 @@ func (s *Server) notReady(limit time.Duration) error {
 			e.Reason += "; it listens on " + strings.Join(where, " and ")
 			e.Hint = "let --connect and the command name the same port, for example {port}"
 		} else {
-			e.Hint = cmp.Or(s.Lacks(e.Stderr), "--start-timeout gives it more time, if it is slow to start")
+			e.Hint = cmp.Or(s.command.unaddressed(), s.Lacks(e.Stderr), "--start-timeout gives it more time, if it is slow to start")
 		}
 		return e
 	}
@@ -77,14 +79,27 @@ func (s *Server) notReady(limit time.Duration) error {
 	if e.Hint == "" {
 		e.Hint = missing(e.Stderr, s.credential != nil)
 	}
+	if what, hint := proc.ShellFailure(s.command.Args[0], d.Code, e.Stderr); what != "" && (s.credential == nil || d.Code != notExecutable) {
+		e.Reason, e.Hint = what, hint
+	}
 	switch {
-	case e.Hint != "" || s.network == nil:
+	case e.Hint != "":
+	case s.network == nil:
+		e.Hint = cmp.Or(s.command.unaddressed(), "run the command by hand: it may want other arguments, or environment variables (--env NAME=value)")
 	case s.command.Sandbox:
 		e.Hint = "it runs in a sandbox, which --sandbox-allow opens: try it without --sandbox"
 	default:
 		e.Hint = "it has a network namespace of its own, in which it reaches no other server: with --workers 1 it has the network of this machine"
 	}
 	return e
+}
+
+// unaddressed says that nothing tells the server which port it is to listen on, where that is a free one; "": something may.
+func (c *Command) unaddressed() string {
+	if c.Address.Port != "{port}" || slices.ContainsFunc(slices.Concat(c.Args, c.Env), func(a string) bool { return strings.Contains(a, "{port}") }) {
+		return ""
+	}
+	return "the command has no {port} in it, which stands for the port to listen on: write it where the server takes that, as in -- SERVER -p {port} or --env PORT={port}"
 }
 
 // elsewhere says of an argument that it names a file here, where the server does not run; "": there is none.
