@@ -278,7 +278,8 @@ func (e *executor) record(o *teasel.Observation, s *agent.Slot) {
 }
 
 // confirm runs what seems to be new once more. What does not recur came of what earlier inputs had left behind, of other
-// goroutines or of the order of a map, and may still be new another time.
+// goroutines or of the order of a map, and may still be new another time. An input that fails only now, because it has run before, is a
+// candidate in a batch; one that runs by itself has not failed.
 func (e *executor) confirm(ctx context.Context, ins [][]byte, obs []teasel.Observation) error {
 	for left := e.finds; len(left) > 0; {
 		e.m.clear()
@@ -294,6 +295,8 @@ func (e *executor) confirm(ctx context.Context, ins [][]byte, obs []teasel.Obser
 			o, s := &obs[f.index], &e.m.Slot[i]
 			o.Runs++
 			switch {
+			case e.confirms && (died != nil || s.Verdict == agent.VerdictFailed):
+				e.forget(o.Ask, f.features)
 			case died != nil && i == done-1:
 				e.forget(o.Ask, f.features)
 				e.died(o, s, died)

@@ -145,7 +145,10 @@ func (w *worker) confirm(ctx context.Context, m *reproducer, in input, f teasel.
 		if err != nil {
 			return f, err
 		}
-		if got.Rule == "" {
+		if got.Rule == "" { // the next try must not see what this one has left behind
+			if err := m.restart(); err != nil {
+				return f, err
+			}
 			continue
 		}
 		if got.ID() != f.ID() && f.Stable == 0 && !replaced {

@@ -212,3 +212,13 @@ func TestParallelIsExplained(t *testing.T) {
 		t.Errorf("%s: %s, %v\n%s", f.Rule, f.Message, err, f.Detail)
 	}
 }
+
+// What shows only since an input has run before in the same process is no finding, as plain go test would pass.
+func TestStateOfTheSameInput(t *testing.T) {
+	p := target(t, "FuzzHoards")
+	p.Runs = 5000
+	s := campaign(t, p, 0)
+	if len(s.Findings) != 1 || s.Findings[0].Message != "by itself" || len(s.Unconfirmed) != 1 || s.Unconfirmed[0].Message != "seen before" {
+		t.Errorf("found %+v, unconfirmed %+v", s.Findings, s.Unconfirmed)
+	}
+}

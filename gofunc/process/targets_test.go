@@ -371,3 +371,18 @@ func FuzzLeaves(f *testing.F) {
 		os.Exit(3)
 	})
 }
+
+var hoard = map[uint8]bool{}
+
+// FuzzHoards fails of a value that the process has seen before, and of one that fails by itself.
+func FuzzHoards(f *testing.F) {
+	gofunc.Fuzz(f, func(t *testing.T, n uint8) {
+		if n == 77 {
+			t.Error("by itself")
+		}
+		if hoard[n] && n > 99 {
+			t.Error("seen before")
+		}
+		hoard[n] = true
+	})
+}

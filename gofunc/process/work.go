@@ -65,12 +65,16 @@ type counted struct {
 	page       *link.Page
 	tested     uint64         // that were added to total
 	total      *atomic.Uint64 // see [Test]
+	check      func(context.Context, *teasel.News) error
 }
 
 // Sync implements teasel.Exchange.
 func (c *counted) Sync(ctx context.Context, n teasel.News) (teasel.Reply, error) {
 	c.executions += n.Executions
 	c.count()
+	if err := c.check(ctx, &n); err != nil {
+		return teasel.Reply{}, err
+	}
 	return c.Exchange.Sync(ctx, n)
 }
 
@@ -107,7 +111,7 @@ func (w *worker) run(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	x, over := w.join()
-	count := &counted{Exchange: x, page: c.page, total: w.t.Tested}
+	count := &counted{Exchange: x, page: c.page, total: w.t.Tested, check: w.check}
 	served := pipe.Serve(ctx, pipe.Files(c.answers, c.requests), count, pipe.Config{})
 	status := c.wait()
 	over()

@@ -1,0 +1,22 @@
+package fuzztest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/gofunc/overlay"
+)
+
+// An input that fails when it runs a second time in one process, and not in a fresh one, as plain go test has it, is not reproduced by itself,
+// whether or not it reaches anything new and is run again for that.
+func TestStateOfTheSameInput(t *testing.T) {
+	dir := unpack(t, "leftover.txtar")
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzOpen", Timeout: time.Minute}
+	if f := judged(t, open(t, target), []byte("Z")); f != nil {
+		t.Errorf("one Z in a fresh process: %s %s", f.Rule, f.Message)
+	}
+	if f := judged(t, open(t, target), []byte("ZZ")); f == nil || f.Rule != "go/failed" {
+		t.Errorf("two of them: %+v, want go/failed", f)
+	}
+}
