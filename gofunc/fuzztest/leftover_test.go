@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/gofunc/fuzztest"
+	"github.com/teaselfuzz/teasel/gofunc/judge"
 	"github.com/teaselfuzz/teasel/gofunc/overlay"
 )
 
@@ -18,5 +20,26 @@ func TestStateOfTheSameInput(t *testing.T) {
 	}
 	if f := judged(t, open(t, target), []byte("ZZ")); f == nil || f.Rule != "go/failed" {
 		t.Errorf("two of them: %+v, want go/failed", f)
+	}
+}
+
+// A process that has ended between two batches has said why, which is not lost.
+func TestPanicBetweenBatches(t *testing.T) {
+	dir := unpack(t, "leftover.txtar")
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzLate", Timeout: time.Minute}
+	ex := open(t, target)
+	var o teasel.Observation
+	for _, in := range []string{"P", "a"} {
+		o = teasel.Observation{Ask: teasel.Ask{Features: true}} // which runs it once
+		if err := ex.Exec(t.Context(), []byte(in), &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.Exit == teasel.ExitCrash { // on a busy machine, at once
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	if fs := judge.Detect(&o); len(fs) != 1 || fs[0].Rule != "go/panic" || fs[0].Subject != "example.com/leftover.fall" {
+		t.Errorf("%+v, want a panic in fall", fs)
 	}
 }

@@ -35,6 +35,7 @@ type process struct {
 	race     bool   // it maps several times the memory of the program
 	gone     bool
 	written  int64 // bytes of standard error before the batch
+	ended    int64 // and when the one before it had ended
 }
 
 // death is how a test process ended.
@@ -121,6 +122,7 @@ func (p *process) run(ctx context.Context, limit time.Duration) (done int, d *de
 		p.gone = true
 		return 0, nil, ctx.Err()
 	case alive && cause == judge.CauseInvalid:
+		p.ended = p.running.Written()
 		return min(int(m.Done), int(m.Count)), nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&m.Current)), int(m.From)), int(m.Count)-1)
@@ -189,8 +191,13 @@ func (p *process) status() syscall.WaitStatus {
 	return syscall.WaitStatus(max(s.Code, 0) << 8)
 }
 
-// stderr is what it has written to standard error in the last batch, the end of it: it may have survived the race of an earlier input.
+// stderr is what it has written to standard error in the last batch, the end of it, and before that if it ended between two batches, of a
+// goroutine that an input has left behind. With the race detector that is left out: it may have survived the race of an earlier input.
 func (p *process) stderr() string {
-	text, _ := p.running.Stderr(p.written)
+	from := p.ended
+	if p.race {
+		from = p.written
+	}
+	text, _ := p.running.Stderr(from)
 	return strings.ToValidUTF8(string(text), "?")
 }
