@@ -20,14 +20,15 @@ type runner struct {
 	kinds    []Kind
 	loop     []any // the arguments that stand for all inputs of a batch
 
-	next    uint32 // the slot to run
-	open    bool   // an input runs, or has run and was not judged
-	touched atomic.Bool
-	skipped bool // the testing.T that ended last was skipped
-	began   time.Time
-	copied  []byte // what a target that takes bytes works on
-	parts   [][]byte
-	news    novelty
+	next     uint32 // the slot to run
+	open     bool   // an input runs, or has run and was not judged
+	touched  atomic.Bool
+	returned bool // from the fuzz target that is open
+	skipped  bool // the testing.T that ended last was skipped
+	began    time.Time
+	copied   []byte // what a target that takes bytes works on
+	parts    [][]byte
+	news     novelty
 }
 
 var process = newRunner(os.Getenv(Environment), os.Getenv(TypesEnvironment))
@@ -66,7 +67,7 @@ func Ended(skipped bool) {
 	}
 }
 
-// Begin and End are called where package testing resets and takes coverage, in the goroutine of the fuzz target. Within
+// Begin and Returned are called where package testing resets and takes coverage, in the goroutine of the fuzz target. Within
 // a [Loop] they do nothing but for the last input of a testing.T, which may end by a panic or runtime.Goexit.
 func Begin() {
 	if process != nil && process.m != nil {
@@ -75,9 +76,17 @@ func Begin() {
 	}
 }
 
-// End judges the input that runs. See [Begin].
+// Returned notes that the fuzz target has returned: what comes is the functions of T.Cleanup, and what package testing does itself.
+func Returned() {
+	if process != nil {
+		process.returned = process.open
+	}
+}
+
+// End judges the input that runs, if its fuzz target has returned. It is called where package testing is about to report, which subtests come
+// to as well.
 func End() {
-	if process != nil && process.open {
+	if process != nil && process.open && process.returned {
 		process.end()
 	}
 }
@@ -191,7 +200,7 @@ func (w *runner) begin() {
 	s := &m.Slot[w.next]
 	s.FeatureFirst, s.FeatureCount, s.OperandFirst, s.OperandCount = m.FeaturesUsed, 0, m.OperandsUsed, 0
 	s.Trace, s.Work, s.Nanoseconds, s.Verdict = 0, 0, 0, VerdictNone
-	w.open = true
+	w.open, w.returned = true, false
 	m.StatesCount = 0
 	if s.Ask == 0 {
 		return

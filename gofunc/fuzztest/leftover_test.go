@@ -43,3 +43,20 @@ func TestPanicBetweenBatches(t *testing.T) {
 		t.Errorf("%+v, want a panic in fall", fs)
 	}
 }
+
+// What is called when an input has ended is a part of it: its coverage and its comparisons count.
+func TestCleanupIsSeen(t *testing.T) {
+	dir := unpack(t, "leftover.txtar")
+	target := &fuzztest.Target{Binary: build(t, dir, overlay.Flags{}), Dir: dir, Name: "FuzzCleanup", Timeout: time.Minute}
+	ex := open(t, target)
+	features := func(in string) (fs []teasel.Feature) {
+		o := teasel.Observation{Ask: teasel.Ask{Features: true}}
+		if err := ex.Exec(t.Context(), []byte(in), &o); err != nil {
+			t.Fatal(err)
+		}
+		return o.Features
+	}
+	if a, b := features("a"), features("loga"); len(b) <= len(a) {
+		t.Errorf("%d features of an input that goes further in a cleanup, %d of another one", len(b), len(a))
+	}
+}

@@ -43,7 +43,7 @@ var essential = []edit{
 	{"internal/fuzz/fuzz.go", "func CoordinateFuzzing(ctx context.Context, opts CoordinateFuzzingOpts) (err error) {", ` if On() { return teaselDescribe(opts) };`},
 	{"internal/fuzz/fuzz.go", "func ReadCorpus(dir string, types []reflect.Type) ([]CorpusEntry, error) {", ` if On() { return nil, nil }; dir = teaselCorpus(dir);`},
 	{"internal/fuzz/coverage.go", "func ResetCoverage() {", ` if On() { Begin(); return };`},
-	{"internal/fuzz/coverage.go", "func SnapshotCoverage() {", ` if On() { End(); return };`},
+	{"internal/fuzz/coverage.go", "func SnapshotCoverage() {", ` if On() { Returned(); if !teaselFast { End() }; return };`},
 }
 
 // quick edits let one testing.T serve many inputs.
@@ -54,6 +54,7 @@ var quick = []edit{
 	{"testing/fuzz.go", "f.common.inFuzzFn, f.inFuzzFn = false, false", `; fuzz.Ended(t.Skipped())`},
 	{"testing/testing.go", "\nimport (", importFuzz},
 	{"testing/testing.go", "func (c *common) Context() context.Context {", ` fuzz.Touch();`},
+	{"testing/testing.go", "func (t *T) report() {", ` fuzz.End();`},
 	{"testing/testing.go", "func (t *T) Parallel() {", ` if fuzz.On() { return };`},
 	{"testing/testing.go", "func (c *common) Error(args ...any) {", markArgs},
 	{"testing/testing.go", "func (c *common) Fatal(args ...any) {", markArgs},
