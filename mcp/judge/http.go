@@ -246,6 +246,17 @@ func (j *judge) httpSubject(s *script.Sent, head string) string {
 	return subjectHTTP
 }
 
+// mayGoOn reports whether the head of a request says something of its own of the length of the body, so that the server may wait for more of it.
+func (j *judge) mayGoOn(s *script.Sent) bool {
+	for line := range strings.SplitSeq(j.t.Head(s), "\n") {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "+"), ":")
+		if name = strings.TrimSpace(name); strings.EqualFold(name, "Content-Length") || strings.EqualFold(name, "Transfer-Encoding") {
+			return true
+		}
+	}
+	return false
+}
+
 // twoLengths reports whether a request's head says two things of the length of its body.
 func twoLengths(h *conn.Head, size int) bool {
 	value, ok := h.Get("Content-Length")

@@ -187,7 +187,7 @@ func (j *judge) maybeDropped(i int, s *script.Sent) {
 		return
 	}
 	if s.Answer >= 0 || j.t.Hung || !j.t.Stands() || m.Result != nil || m.Error != nil || !j.servedAt(i) ||
-		j.anonymousError(s) || j.misaddressed(s) != nil || j.answeredUnreadably(s) || j.hasForeignAnswer() || j.unterminated(s) || s.Withdrawn || !jsonrpc.IsOneLine(s.Raw) || !j.isUnique(s) {
+		j.anonymousError(s) || j.misaddressed(s) != nil || j.answeredUnreadably(s) || j.hasForeignAnswer() || j.unterminated(s) || j.mayGoOn(s) || s.Withdrawn || !jsonrpc.IsOneLine(s.Raw) || !j.isUnique(s) {
 		return
 	}
 	// What a server may well execute takes its time.

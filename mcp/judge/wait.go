@@ -76,7 +76,7 @@ func (j *judge) hung() {
 	}
 	for i := range j.t.Sent {
 		s := &j.t.Sent[i]
-		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.isReading(s) || j.misaddressed(s) != nil || j.foreign != nil || j.answeredUnreadably(s) {
+		if !s.Regular || s.Answer >= 0 || s.Unresolved || j.anonymousError(s) || !j.servedAt(i) || s.Withdrawn || j.asksForTime(s) || j.isReading(s) || j.mayGoOn(s) || j.misaddressed(s) != nil || j.foreign != nil || j.answeredUnreadably(s) {
 			continue
 		}
 		if !j.reachesOut(s) && (!isUsual(&s.Message) || j.lacksMembers(&s.Message) || len(s.Raw) >= oversized) {
