@@ -25,15 +25,20 @@ var InheritedNames = []string{"__proto__", "constructor", "toString", "hasOwnPro
 // OwnedNames are names that runtimes give to everything, or that lookups trip over.
 var OwnedNames = slices.Concat(InheritedNames, []string{"prototype", "length", "__class__", "__init__", "__dict__", "null", "undefined", "0"})
 
-// against emits scripts that hold each of the names against the controls, a few in each.
-func against(label, name string, names []string, line func(name string) []byte, emit Emitter) {
+// against emits scripts that hold each of the names against the controls, a few in each. Where calls of a tool may change what comes of the next
+// one, all of that is said twice.
+func against(label, name string, names []string, twice bool, line func(name string) []byte, emit Emitter) {
 	var steps []script.Step
 	for _, n := range names {
 		steps = append(steps, script.Send(line(n)))
 	}
 	Chunks(steps, chunk-len(Controls), func(part int, steps []script.Step) {
-		steps = append([]script.Step{script.Send(line(Controls[0])), script.Send(line(Controls[1]))}, steps...)
-		emit(name+" "+strconv.Itoa(part), script.NewShared(label, steps...))
+		control := script.Send(line(Controls[0]))
+		all := append([]script.Step{control, script.Send(line(Controls[1]))}, steps...)
+		if twice {
+			all = append(append(all, control), steps...)
+		}
+		emit(name+" "+strconv.Itoa(part), script.NewShared(label, all...))
 	})
 }
 
@@ -43,7 +48,7 @@ func checkUnknownName(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		if empty {
 			names = append([]string{""}, names...)
 		}
-		against(UnknownName, name, names, line, emit)
+		against(UnknownName, name, names, false, line, emit)
 	}
 	probe("method", false, func(unknown string) []byte { return jsonrpc.RequestLine(unknown, nil) })
 	if b.Session.Has("tools") {
@@ -68,7 +73,7 @@ func checkUnknownName(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		}
 		declared := t.InputSchema.Get("properties")
 		unknown := slices.DeleteFunc(slices.Clone(OwnedNames), func(name string) bool { return declared.Get(name) != nil })
-		against(UnknownName, "argument of "+t.Name, unknown, func(name string) []byte {
+		against(UnknownName, "argument of "+t.Name, unknown, !t.Reads, func(name string) []byte {
 			arguments := t.Plain.Clone()
 			arguments.Members = append(arguments.Members, jsonrpc.Member(name, mutate.NewString("a")))
 			return t.CallWith(arguments)
@@ -76,7 +81,7 @@ func checkUnknownName(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 		for _, pointer := range t.Texts {
 			if names := keysAt(t, pointer); len(names) > 0 { // no more than one script has room for
 				names = append([]string{letterControl}, names...)
-				against(UnknownName, "key of "+t.Name+" "+pointer, names, func(key string) []byte { return t.CallWith(t.With(pointer, key)) }, emit)
+				against(UnknownName, "key of "+t.Name+" "+pointer, names, !t.Reads, func(key string) []byte { return t.CallWith(t.With(pointer, key)) }, emit)
 			}
 		}
 	}
@@ -156,13 +161,37 @@ func (j *Case) againstControls(keys bool) {
 			continue
 		}
 		// What a refusal says of a key may be made of it: how it is read, what it is near to.
-		why := j.differs(a, p, b.all, keys || j.isValue(p), texts)
-		if why == "" {
+		odd := func(p probe) string { return j.differs(a, p, b.all, keys || j.isValue(p), texts) }
+		why := odd(p)
+		if why == "" || j.changes(p) && !j.again(i, controls, odd) {
 			continue
 		}
 		j.reportOdd(a, p, why, keys)
 		return
 	}
+}
+
+// changes reports whether a probe calls a tool that may change what comes of the next call.
+func (j *Case) changes(p probe) bool {
+	tool := j.called(p.sent)
+	return tool != nil && !tool.Reads
+}
+
+// again reports whether the first control is answered as before when it is sent again, and the line of a step is odd once more after that: else
+// it may be odd because of what other calls had done.
+func (j *Case) again(step int, controls []int, odd func(probe) string) bool {
+	steady := false
+	for k := step + 1; k < len(j.Transcript.Script.Steps); k++ {
+		switch {
+		case j.sameLine(controls[0], k):
+			p, ok := j.probe(k, controls[1])
+			steady = ok && odd(p) == ""
+		case steady && j.sameLine(step, k):
+			p, ok := j.probe(k, controls[0])
+			return ok && odd(p) != ""
+		}
+	}
+	return false
 }
 
 // reportOdd reports why a name or key is treated otherwise than a, of which nobody has heard.

@@ -71,17 +71,17 @@ func wide(s string) string {
 }
 
 func checkVariantKey(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
-	probe := func(name, key string, line func(variant string) []byte) {
-		against(VariantKey, name, Variants(key), line, emit)
+	probe := func(name, key string, twice bool, line func(variant string) []byte) {
+		against(VariantKey, name, Variants(key), twice, line, emit)
 	}
 	beside := func(line []byte, value string) func(string) []byte {
 		return func(key string) []byte { return withMember(line, key, value) }
 	}
 	ping := []byte(session.PingLine)
-	probe("method beside method", "method", beside(ping, `"tools/list"`))
-	probe("id beside id", "id", beside(ping, `"teasel"`))
-	probe("jsonrpc beside jsonrpc", "jsonrpc", beside(ping, `"1.0"`))
-	probe("method instead of method", "method", func(key string) []byte {
+	probe("method beside method", "method", false, beside(ping, `"tools/list"`))
+	probe("id beside id", "id", false, beside(ping, `"teasel"`))
+	probe("jsonrpc beside jsonrpc", "jsonrpc", false, beside(ping, `"1.0"`))
+	probe("method instead of method", "method", false, func(key string) []byte {
 		return []byte(`{"jsonrpc":"2.0","id":"@id",` + Quote(key) + `:"ping"}`)
 	})
 	for _, t := range b.Tools {
@@ -89,21 +89,21 @@ func checkVariantKey(b *session.Catalog, _ *teasel.Rand, emit Emitter) {
 			continue
 		}
 		other := `{"name":` + Quote(Controls[0]) + `,"arguments":{}}`
-		probe("params beside params, "+t.Name, "params", beside(t.Call(), other))
+		probe("params beside params, "+t.Name, "params", !t.Reads, beside(t.Call(), other))
 		inside := func(key, value string) []byte {
 			params := mutate.NewObject(jsonrpc.Member("name", mutate.NewString(t.Name)), jsonrpc.Member("arguments", t.Plain.Clone()),
 				jsonrpc.Member(key, mutate.NewRaw(value)))
 			return jsonrpc.RequestLine("tools/call", params)
 		}
-		probe("name beside name, "+t.Name, "name", func(key string) []byte { return inside(key, Quote(Controls[0])) })
-		probe("arguments beside arguments, "+t.Name, "arguments", func(key string) []byte { return inside(key, `[]`) })
+		probe("name beside name, "+t.Name, "name", !t.Reads, func(key string) []byte { return inside(key, Quote(Controls[0])) })
+		probe("arguments beside arguments, "+t.Name, "arguments", !t.Reads, func(key string) []byte { return inside(key, `[]`) })
 		break
 	}
 	variantArguments(b, probe)
 }
 
 // variantArguments gives each tool a second argument, of another value, whose name is nearly that of the first string.
-func variantArguments(b *session.Catalog, probe func(name, key string, line func(string) []byte)) {
+func variantArguments(b *session.Catalog, probe func(name, key string, twice bool, line func(string) []byte)) {
 	for _, t := range b.Tools {
 		if t.Slow {
 			continue
@@ -112,7 +112,7 @@ func variantArguments(b *session.Catalog, probe func(name, key string, line func
 			if m.Value.Kind != mutate.String || len(m.Name) < 2 {
 				continue
 			}
-			probe("argument "+strconv.Itoa(i)+" of "+t.Name, m.Name, func(key string) []byte {
+			probe("argument "+strconv.Itoa(i)+" of "+t.Name, m.Name, !t.Reads, func(key string) []byte {
 				arguments := t.Full.Clone()
 				arguments.Members = append(arguments.Members, jsonrpc.Member(key, mutate.NewString("teasel variant")))
 				return t.CallWith(arguments)

@@ -129,8 +129,8 @@ func TestChecksKeepTheirPromises(t *testing.T) {
 		switch in.Check {
 		case check.UnknownName, check.VariantKey:
 			for i, s := range steps {
-				if bytes.Contains(s.Line, []byte(`"`+check.ControlName)) != (i < 2) && !strings.Contains(seed.Name, "beside") {
-					fail("the first two steps are the controls")
+				if bytes.Contains(s.Line, []byte(`"`+check.ControlName)) != (i < 2 || bytes.Equal(s.Line, steps[0].Line)) && !strings.Contains(seed.Name, "beside") {
+					fail("the first two steps are the controls, and the first of them may come again")
 				}
 			}
 			if isKey := strings.HasPrefix(seed.Name, "unknown-name_key_of"); isKey != bytes.Contains(steps[2].Line, []byte(`"teaselnoone"`)) {

@@ -50,11 +50,16 @@ func TestOneCauseOneFinding(t *testing.T) {
 	}
 	keys := func(tool string) (text string) {
 		text = "check unknown-name\n"
-		for i, key := range []string{"teasel_no_such_a1", "teasel_no_such_b2"} {
+		for i, key := range []string{"teasel_no_such_a1", "teasel_no_such_b2", "constructor", "teasel_no_such_a1", "constructor"} {
 			id := fmt.Sprint(i + 1)
-			text += mcptest.CallOf(id, tool, `{"x":"a","`+key+`":"a"}`) + mcptest.AnswerOf(id, "done")
+			text += mcptest.CallOf(id, tool, `{"x":"a","`+key+`":"a"}`)
+			if key == "constructor" {
+				text += `< {"jsonrpc":"2.0","id":` + id + `,"result":{"isError":true,"content":[{"type":"text","text":"expected a record"}]}}` + "\n"
+			} else {
+				text += mcptest.AnswerOf(id, "done")
+			}
 		}
-		return text + mcptest.CallOf("3", tool, `{"x":"a","constructor":"a"}`) + `< {"jsonrpc":"2.0","id":3,"result":{"isError":true,"content":[{"type":"text","text":"expected a record"}]}}` + "\n"
+		return text
 	}
 	logged := func(tool string) string {
 		return mcptest.CallOf("1", tool, `{"x":"a"}`) + "2> Task exception was never retrieved\n2> Traceback (most recent call last):\n" +

@@ -52,3 +52,39 @@ func TestKeeping(t *testing.T) {
 		})
 	}
 }
+
+// A tool that refuses a call now and then, as state has it, is not taken for one that treats the name in that call otherwise.
+func TestNamesAndState(t *testing.T) {
+	program := mcptest.BuildServer(t, "keeping")
+	found := map[string]map[string]string{}
+	for _, mode := range []string{"clean", "clean-box"} {
+		t.Run(mode, func(t *testing.T) { found[mode] = oddNames(t, program, mode) })
+	}
+	if len(found["clean"]) == 0 {
+		t.Error("the key that only case tells apart is not found")
+	}
+	for name, message := range found["clean-box"] {
+		if found["clean"][name] == "" {
+			t.Errorf("false alarm: %s: %s", name, message)
+		}
+	}
+}
+
+// oddNames returns what is found of names and keys, by the name of the seed.
+func oddNames(t *testing.T, program, mode string) map[string]string {
+	found := map[string]string{}
+	e := open(t, &Target{Command: server.Command{Args: []string{program, mode}}, Spares: 1})
+	d := judge.Detectors(judge.DetectorConfig{})[0]
+	for _, s := range gen.NewMutator(gen.MutatorConfig{Session: e.session}).Seeds() {
+		if s.Script.Check != check.VariantKey && s.Script.Check != check.UnknownName {
+			continue
+		}
+		_, obs := execute(t, e, s.Script)
+		for _, f := range d.Detect(&obs) {
+			if f.Rule == check.RuleVariantKey || f.Rule == check.RuleRuntimeName {
+				found[s.Name] = f.Message
+			}
+		}
+	}
+	return found
+}

@@ -37,6 +37,7 @@ var modes = []struct{ name, about string }{
 	{"clean-limited", "the rate of calls is limited"},
 	{"clean-cache", "what calls keep is a cache that fills up"},
 	{"clean-slow", "each call takes as long as the first"},
+	{"clean-box", "every fifth note finds the box full, and empties it"},
 }
 
 type object = map[string]any
@@ -249,6 +250,10 @@ func (s *server) add(note any) object {
 	}
 	if s.mode == "clean-full" && len(s.notes) >= 100 {
 		return refusal("the store is full")
+	}
+	if s.mode == "clean-box" && len(s.notes) == 4 {
+		s.notes = nil
+		return refusal("the box was full")
 	}
 	if strings.HasPrefix(s.mode, "growing") {
 		return s.grow(text)
