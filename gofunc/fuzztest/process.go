@@ -35,7 +35,7 @@ type process struct {
 	race     bool   // it maps several times the memory of the program
 	gone     bool
 	written  int64 // bytes of standard error before the batch
-	ended    int64 // and when the one before it had ended
+	earlier  int64 // and before the one before it
 }
 
 // death is how a test process ended.
@@ -104,7 +104,7 @@ func (p *process) run(ctx context.Context, limit time.Duration) (done int, d *de
 	m := p.m
 	atomic.AddUint32(&m.Round, 1)
 	m.Current, m.Done = m.From, m.From
-	p.written = p.running.Written()
+	p.earlier, p.written = p.written, p.running.Written()
 	p.watch.begin(limit)
 	killed := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -122,7 +122,6 @@ func (p *process) run(ctx context.Context, limit time.Duration) (done int, d *de
 		p.gone = true
 		return 0, nil, ctx.Err()
 	case alive && cause == judge.CauseInvalid:
-		p.ended = p.running.Written()
 		return min(int(m.Done), int(m.Count)), nil, nil
 	}
 	at := min(max(int(atomic.LoadUint32(&m.Current)), int(m.From)), int(m.Count)-1)
@@ -191,10 +190,11 @@ func (p *process) status() syscall.WaitStatus {
 	return syscall.WaitStatus(max(s.Code, 0) << 8)
 }
 
-// stderr is what it has written to standard error in the last batch, the end of it, and before that if it ended between two batches, of a
-// goroutine that an input has left behind. With the race detector that is left out: it may have survived the race of an earlier input.
+// stderr is what it has written to standard error in the last batch and the one before it, the end of that: a goroutine that an input has left
+// behind may have panicked while that one ended, and the process goes on for a while. With the race detector it is the last batch alone: it may
+// have survived the race of an earlier input.
 func (p *process) stderr() string {
-	from := p.ended
+	from := p.earlier
 	if p.race {
 		from = p.written
 	}
