@@ -260,3 +260,33 @@ func TestSpellingsAreOneFinding(t *testing.T) {
 		}
 	}
 }
+
+// Answers that nobody can read are as many findings as they have causes: numbers that JSON does not have, and texts that are not quoted.
+func TestUnreadableCauses(t *testing.T) {
+	session := mcptest.SessionOf(t, `{"initialize":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}},"tools":[`+
+		mcptest.TextTool("a", "", "", "x")+`,`+mcptest.TextTool("b", "", "", "x")+`]}`)
+	answer := func(tool, rest string) string {
+		return mcptest.CallOf("1", tool, `{"x":"a"}`) + `noise {"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"r":` + rest + "\n"
+	}
+	long := strings.Repeat("0,", 2500)
+	for _, tt := range []struct {
+		name string
+		all  []string
+		want int
+	}{
+		{"numbers", []string{answer("a", "NaN}}}"), answer("b", "-Infinity}}}"), answer("b", "["+long+"NaN]}}}")}, 1},
+		{"texts", []string{answer("a", `"""}}}`), answer("b", `"a"b"}}}`), answer("b", `"""},"l":[`+long+`0]}}`)}, 1},
+		{"both", []string{answer("a", "NaN}}}"), answer("b", `"""}}}`)}, 2},
+	} {
+		ids := map[string]string{}
+		detector := Detectors(DetectorConfig{Spread: new(Spread)})[0]
+		for _, text := range tt.all {
+			for _, f := range detector.Detect(&teasel.Observation{Evidence: mcptest.ParseTranscript(t, session, text)}) {
+				ids[f.ID()] = f.Message
+			}
+		}
+		if len(ids) != tt.want {
+			t.Errorf("%s: %d findings, want %d: %v", tt.name, len(ids), tt.want, ids)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package judge
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -38,6 +40,12 @@ func unreadableAnswer(line []byte) (why, id string) {
 		return notUTF8, id
 	}
 	return "it is no JSON", id
+}
+
+// beginsJSON reports whether a line that was cut is JSON as far as it goes.
+func beginsJSON(line []byte) bool {
+	var wrong *json.SyntaxError
+	return errors.As(json.Unmarshal(line, new(json.RawMessage)), &wrong) && wrong.Offset == int64(len(line))
 }
 
 // withoutStrings returns a copy of a line with all that stands in strings blanked out.
@@ -95,9 +103,9 @@ func (j *judge) unparsed(r *script.Received) {
 }
 
 func (j *judge) reportUnreadableOf(s *script.Sent, line []byte, why string) {
-	cause := "no JSON" // whatever it was of which the line was too long to be kept
-	if why == notUTF8 {
-		cause = why
+	cause := why
+	if noNumber.Match(withoutStrings(line)) || len(line) >= script.MaxNoiseLine && beginsJSON(line) {
+		cause = "a number" // one cause, whichever it is; of what was cut away it is not known what it was, and lists of numbers are long
 	}
 	severity := teasel.High
 	if s == nil || !s.Regular { // the id itself may be what nobody can write
