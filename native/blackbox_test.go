@@ -276,6 +276,8 @@ func TestBadPrograms(t *testing.T) {
 		{"no fork server", native.Target{Command: []string{"/bin/sleep", "100"}, Mode: native.ModeAFL, Start: 10 * time.Millisecond}, "it sent nothing in 10ms"},
 		{"not AFL's", native.Target{Command: []string{"/bin/true"}, Mode: native.ModeAFL}, "it ended with status 0 at its start"},
 		{"tracer", native.Target{Command: []string{"/bin/true"}, Tracer: []string{"no-such-tracer"}}, "no-such-tracer"},
+		{"a directory as the tracer", native.Target{Command: []string{"/bin/true"}, Tracer: []string{dir}}, "is a directory"},
+		{"operands of a program without hooks", native.Target{Command: []string{"/bin/true"}, Operands: "/bin/true"}, "--operands"},
 		{"dies at start", native.Target{Command: []string{early}}, "no licence"},
 	} {
 		ex, err := test.target.Open(context.Background(), teasel.Role{})

@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/internal/forkserver"
+	"github.com/teaselfuzz/teasel/internal/proc"
 	"github.com/teaselfuzz/teasel/internal/sancov"
 )
 
@@ -117,6 +119,8 @@ func (t Target) open(ctx context.Context, b image) (teasel.Executor[[]byte], err
 	switch {
 	case t.Mode == ModeRuntime, t.Mode == ModeAuto && b.runtime && !b.afl:
 		return t.openRuntime(ctx, b)
+	case t.Operands != "" && !b.script:
+		return nil, t.commandError("it was not built by 'teasel cc', and only such a program has a second build with comparison hooks (--operands)", buildHint, nil)
 	case t.Mode == ModeAFL, t.Mode == ModeAuto && b.afl:
 		return t.openAFL(ctx, b)
 	case t.Mode == ModeBlackBox:
@@ -148,7 +152,8 @@ func (t Target) command(p image) ([]string, error) {
 	}
 	tracer, err := exec.LookPath(t.Tracer[0])
 	if err != nil {
-		return nil, fmt.Errorf("tracer: %w", err)
+		what, hint := proc.StartFailure(t.Tracer[0], err)
+		return nil, t.commandError("its tracer cannot be run: "+cmp.Or(what, err.Error()), hint, err)
 	}
 	return slices.Concat([]string{tracer}, t.Tracer[1:], args), nil
 }

@@ -80,7 +80,7 @@ func (t *talk) record(state conn.State) error {
 		}
 		t.blame(judge.FaultDeath, "")
 	case conn.Spinning:
-		t.blame(judge.FaultHang, fmt.Sprintf("%v of it and no end", t.work))
+		t.blame(judge.FaultHang, fmt.Sprintf("it has used %v since that was sent", t.work))
 	case conn.Stuck:
 		t.blame(judge.FaultStuck, fmt.Sprintf("it has used less than %v of processor time meanwhile", t.work))
 	case conn.Waiting:

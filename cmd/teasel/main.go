@@ -85,6 +85,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if cmd == root && err != nil && strings.HasPrefix(err.Error(), "unknown flag") { // 'teasel' alone runs what teasel.toml says
 		e.Hint = "flags follow a verb, as in 'teasel native --duration 20s', or are keys of " + flags.DefaultConfig
 	}
+	if e.Hint == "" && e.Status == exit.StatusUsage {
+		e.Hint = flags.SeeHelp(cmd)
+	}
 	if e.Err != nil {
 		fmt.Fprintf(stderr, "teasel: %s\n", plain.Text(e.Err.Error())) // it may have words of a hub or of a target
 	}

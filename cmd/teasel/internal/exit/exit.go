@@ -4,6 +4,7 @@ package exit
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 
 	"github.com/teaselfuzz/teasel/corpus"
@@ -54,6 +55,12 @@ func Failure(err error) error {
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &Error{Status: StatusFailure, Err: err, Hint: "there is no room: free some, or name another folder with --out, and with TMPDIR for temporary files"}
+	}
+	if errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return &Error{Status: StatusFailure, Err: err, Hint: "teasel may not write there, or not read: name other folders with --out, with XDG_CACHE_HOME for its cache, and with TMPDIR for temporary files"}
+	}
+	if _, gone := os.Getwd(); gone != nil {
+		return &Error{Status: StatusUsage, Err: err, Hint: "the working directory does not exist any more: change to one that does"}
 	}
 	return &Error{Status: StatusFailure, Err: err, Hint: "this is a fault of teasel or of the machine, not of the target; please report it with the command that you typed"}
 }

@@ -119,6 +119,9 @@ func (o *Options) Check() error {
 	if err := o.Hub.Check(); err != nil {
 		return err
 	}
+	if err := o.checkReports(); err != nil {
+		return err
+	}
 	return o.CheckIsolation()
 }
 

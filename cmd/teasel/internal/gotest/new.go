@@ -1,6 +1,7 @@
 package gotest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,14 +80,14 @@ func fuzzable(cmd *cobra.Command, pattern string) (dir string, all []generate.Fu
 	}
 	text, err := tc.Run(cmd.Context(), here, "list", "-json=Dir,GoFiles,TestGoFiles,XTestGoFiles,ImportPath", "--", pattern)
 	if err != nil {
-		return "", nil, nil, commandError(cmd.Context(), err)
+		return "", nil, nil, unreadable(cmd.Context(), pattern, err)
 	}
 	var p struct {
 		Dir, ImportPath                    string
 		GoFiles, TestGoFiles, XTestGoFiles []string
 	}
 	if err := json.Unmarshal(text, &p); err != nil {
-		return "", nil, nil, exit.Usage("", "%s is more than one package", pattern)
+		return "", nil, nil, exit.Usage("name one of them: go list "+plain.Quote(pattern), "%s is more than one package", pattern)
 	}
 	if all, err = generate.Functions(p.Dir, p.GoFiles); err != nil {
 		return "", nil, nil, exit.Usage("", "%w", err)
@@ -97,6 +99,19 @@ func fuzzable(cmd *cobra.Command, pattern string) (dir string, all []generate.Fu
 		return "", nil, nil, exit.Usage("", "%w", err)
 	}
 	return p.Dir, all, tests, nil
+}
+
+// unreadable returns the error of a package that the go command does not find, in its words.
+func unreadable(ctx context.Context, pattern string, err error) error {
+	g, ok := errors.AsType[*overlay.GoError](err)
+	if !ok || ctx.Err() != nil {
+		return commandError(ctx, err)
+	}
+	hint := "name a package of this module by its folder, such as ./parser; all there are: go list ./..."
+	if info, err := os.Stat(pattern); err == nil && info.IsDir() && !strings.HasPrefix(pattern, ".") {
+		hint = "a package of this module is written with ./ before it: ./" + pattern
+	}
+	return exit.Usage(hint, "there is no package %s: %s", pattern, strings.TrimSpace(g.Stderr))
 }
 
 // writeFuzzTests writes a new file.

@@ -17,7 +17,7 @@ func (t *fuzzTest) progressCheck(to *campaign.Live) *campaign.ProgressCheck {
 	why := fmt.Sprintf("; a test that skips its inputs lacks something here, and this shows what it says: %s", t.target.Plain("-v"))
 	return campaign.NewProgressCheck(to, func() bool { return t.tested.Load() > 0 },
 		func(executions uint64) string { return t.target.Name + skips(executions) + " so far" + why },
-		fmt.Sprintf("all inputs of %s go the same way: does something return before the code under test, such as a variable of the environment or testing.Short?", t.target.Name))
+		fmt.Sprintf("all inputs of %s go the same way: does it return before the code under test, as for a variable of the environment or testing.Short, or before a goroutine that it has started is done?", t.target.Name))
 }
 
 // skips says of a fuzz test that it has skipped all of so many inputs.
@@ -38,7 +38,7 @@ func (s *testRun) untested(t *fuzzTest) string {
 	case t.tested.Load() == 0:
 		return skips(sum.Executions)
 	case sum.Corpus == 1 && sum.Executions >= sameWayRuns && s.code.returnsEarly(t):
-		return " returns before it calls anything, whatever the input is"
+		return " runs the same few lines of its own and nothing else, whatever the input is: it returns early, or does not wait for what it has started"
 	}
 	return ""
 }

@@ -38,7 +38,7 @@ one only. The table severity of teasel.toml changes severities and switches rule
 			rules := flags.Rules()
 			if len(args) > 0 {
 				if !slices.Contains(flags.Kinds(), args[0]) {
-					return exit.Usage("", "there is no kind of target %q: expected one of %s", args[0], strings.Join(flags.Kinds(), ", "))
+					return exit.Usage("for all kinds: teasel rules; about one rule: teasel explain RULE", "there is no kind of target %q: expected one of %s", args[0], strings.Join(flags.Kinds(), ", "))
 				}
 				rules = slices.DeleteFunc(rules, func(r teasel.Rule) bool { return !flags.OfEngine(&r) && !strings.HasPrefix(r.ID, args[0]+"/") })
 			}
