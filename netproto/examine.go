@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/teaselfuzz/teasel"
 	"github.com/teaselfuzz/teasel/netproto/dialogue"
@@ -131,6 +130,7 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 	if e.quarantines {
 		enough += quarantine << 21
 	}
+	wanted, _ := e.answered()
 	first := e.usage()
 	before, times := first, 0
 	for part := firstPart; times < repetitions; times, part = times+part, max(part, times) {
@@ -148,6 +148,9 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 			if again.Exit > teasel.ExitRejected {
 				e.inRepetition(o, &again, times+i+1)
 				return nil
+			}
+			if n, _ := e.answered(); n == 0 && wanted > 0 {
+				return e.usedUp(ctx, o, &again, times+i+1)
 			}
 		}
 		now, all := e.usage(), times+part
@@ -173,6 +176,16 @@ func (e *executor) repeat(ctx context.Context, in *dialogue.Dialogue, o *teasel.
 	return nil
 }
 
+// usedUp looks whether fresh clients are served still after a dialogue was repeated, and was not answered the last time.
+func (e *executor) usedUp(ctx context.Context, o, again *teasel.Observation, times int) error {
+	e.served.silent = mostSilentDialogues
+	if _, err := e.checkServed(ctx, again, true); err != nil || again.Evidence == nil {
+		return err
+	}
+	e.inRepetition(o, again, times)
+	return nil
+}
+
 // settled reports whether a server that holds so much more memory after so many repetitions is likely to keep it.
 func settled(more uint64, times int) bool {
 	return times >= settledRepetitions || times >= leastRepetitions && more >= muchMemory
@@ -190,7 +203,7 @@ func (e *executor) inRepetition(o, again *teasel.Observation, times int) {
 
 // Repetitions returns how often a dialogue has to be held on one server at most to show a finding.
 func Repetitions(f *teasel.Finding) int {
-	if f.Rule == judge.RuleMemory || f.Rule == judge.RuleFiles || f.Rule == judge.RuleLimit || strings.HasSuffix(f.Group, judge.RepeatedMark) {
+	if f.Rule == judge.RuleMemory || f.Rule == judge.RuleFiles || f.Rule == judge.RuleLimit || judge.InRepetition(f) {
 		return repetitions
 	}
 	return 1

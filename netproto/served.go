@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -34,10 +35,11 @@ const freshClients = 8
 type served struct {
 	clients []servedClient     // that a fresh client does as, one after the other; empty: none is known
 	missed  *servedClient      // the one of them that got no answer last
+	told    []byte             // what the server has said to it all the same, as one does that has no place for it
 	strange bool               // clients come from another address
 	sought  bool               // the seeds were asked
 	proven  bool               // fresh clients of a fresh server were all answered
-	silent  int                // dialogues that were not answered since a fresh client has asked
+	silent  int                // dialogues of which no message was answered since a fresh client has asked
 	slept   bool               // in the last dialogue the server let all of the time limit pass, so that asking costs little
 	due     int                // how many of them are a reason to ask
 	shown   teasel.Observation // how the dialogue of a fresh client has ended that was shown a fault
@@ -91,16 +93,28 @@ func (e *executor) heard() (text []byte) {
 	return text
 }
 
+// heardFirst returns what the server has said first in the last dialogue.
+func (e *executor) heardFirst() []byte {
+	for i := range e.evidence.Talk {
+		if said := e.evidence.Talk[i].Received; len(said) > 0 {
+			return slices.Clone(said)
+		}
+	}
+	return nil
+}
+
 // noteAnswer notes whether a dialogue was answered. The first ones that were, and have shown no fault, are what fresh clients ask, if their answers
-// differ.
+// differ. What a server says before it is asked anything may be that it has no place for the client, and is no answer.
 func (e *executor) noteAnswer(o *teasel.Observation) {
 	s := &e.served
 	n, any := e.answered()
-	if !any {
+	if n == 0 {
 		s.silent++
+	}
+	if !any {
 		return
 	}
-	if s.slept = false; len(s.clients) == freshClients || s.proven || o.Evidence != nil { // and had an answer all the same
+	if s.slept = false; len(s.clients) == freshClients || s.proven || o.Evidence != nil || n == 0 && len(s.clients) > 0 {
 		return
 	}
 	if text := e.heard(); !slices.ContainsFunc(s.clients, func(k servedClient) bool { return bytes.Equal(k.heard, text) }) {
@@ -166,6 +180,9 @@ func (e *executor) checkServed(ctx context.Context, o *teasel.Observation, confi
 		return true, e.shownToFresh(o, back)
 	}
 	kind, text := judge.FaultUnanswered, now.String()
+	if len(s.told) > 0 {
+		text += fmt.Sprintf(", but only %.80q", s.told)
+	}
 	if e.server != nil {
 		text = "it sleeps, and " + text
 	} else if e.evidence.Fault == judge.FaultClosed { // it did not even take the client's connection
@@ -273,7 +290,7 @@ func (e *executor) prove(ctx context.Context, full bool) (all bool, err error) {
 		}
 	}
 	s.clients, s.proven = kept, len(kept) > 0
-	return false, nil
+	return false, e.renew(ctx) // the last of them may have silenced the server
 }
 
 // serves has fresh clients say what was answered before, one after the other, as many as there is time for. The one that gets no answer comes again.
@@ -292,6 +309,7 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 	for i, began := 0, time.Now(); answered+missed < clients && (answered+missed < len(known) || missed > 0 || time.Since(began) < e.target.Timeout); {
 		client := &known[i%len(known)]
 		ok, faulty, err := e.serve(ctx, client, full)
+		told := e.heardFirst()
 		switch {
 		case err != nil:
 			return now, err
@@ -301,7 +319,7 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 			answered++
 		case again:
 			missed++
-			e.served.missed = client
+			e.served.missed, e.served.told = client, told
 		default:
 			again, answered, began = true, 0, time.Now()
 		}

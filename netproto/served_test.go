@@ -206,6 +206,88 @@ while True:
 	}
 }
 
+// A server that turns away each client at once, since those that have gone without a word of leave still count, answers nobody any more, whatever it
+// says to them. One that counts them out is not at fault, nor is one that turns a client away while another is there.
+func TestTurnedAway(t *testing.T) {
+	const script = `import socket, sys, threading
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+here = []
+def serve(c):
+    left = False
+    try:
+        while not left:
+            line = c.recv(4096)
+            if not line:
+                break
+            left = line.startswith(b"quit")
+            c.sendall(b"221 bye\n" if left else b"200 " + line)
+    except OSError: pass
+    if left or sys.argv[2] == "clean":
+        here.remove(c)
+    c.close()
+while True:
+    c, _ = s.accept()
+    if len(here) >= 12:
+        c.sendall(b"421 too many clients\n")
+        c.close()
+        continue
+    here.append(c)
+    threading.Thread(target=serve, args=(c,), daemon=True).start()
+`
+	for mode, found := range map[string]bool{"bad": true, "clean": false} {
+		c := Campaign(Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}", mode}, Timeout: 200 * time.Millisecond}, &dialogue.Mutator{})
+		c.Seeds, c.Runs, c.Seed = []*dialogue.Dialogue{dialogue.Raw([]byte("hello\n"), []byte("quit\n"))}, 400, 1
+		s := run(t, c)
+		if got := len(s.Findings) == 1 && s.Findings[0].Rule == judge.RuleUnanswered && s.Findings[0].Confirmed(); got != found || len(s.Findings)+len(s.Unconfirmed) > 1 || !found && len(s.Unconfirmed) > 0 {
+			t.Errorf("%s: findings%s, unconfirmed%s, want one: %t", mode, brief(s.Findings), brief(s.Unconfirmed), found)
+		}
+		for _, f := range s.Findings {
+			if !strings.Contains(f.Message, "421 too many clients") {
+				t.Errorf("the finding does not say what clients are told: %s", f.Message)
+			}
+		}
+	}
+}
+
+// What a server has for its clients may be used up by one dialogue that is held a dozen times: repeating that shows which it is. Where it is given back,
+// or what a client may have is what is used up and the server says so, there is no fault.
+func TestUsedUpByRepetition(t *testing.T) {
+	const script = `import socket, sys, threading
+s = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+places = threading.Semaphore(12)
+def serve(c):
+    took = False
+    try:
+        while True:
+            line = c.recv(4096)
+            if not line:
+                break
+            if line.startswith(b"join") and not took:
+                took = places.acquire(blocking=sys.argv[2] != "stock")
+            c.sendall(b"200 " + line if took else b"403 " + line)
+    except OSError: pass
+    if took and sys.argv[2] == "clean":
+        places.release()
+    c.close()
+while True:
+    c, _ = s.accept()
+    threading.Thread(target=serve, args=(c,), daemon=True).start()
+`
+	for mode, found := range map[string]bool{"bad": true, "clean": false, "stock": false} {
+		e := open(t, Target{Address: "127.0.0.1:{port}", Command: []string{"/usr/bin/python3", "-c", script, "{port}", mode}, Timeout: 200 * time.Millisecond})
+		if err := e.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fs, _, err := teasel.Replay(t.Context(), e, Detectors(), dialogue.Raw([]byte("join\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(fs) == 1 && fs[0].Rule == judge.RuleUnanswered && Repetitions(&fs[0]) > 1; got != found || !found && len(fs) > 0 {
+			t.Errorf("%s: findings %+v, want one of repetition: %t", mode, fs, found)
+		}
+	}
+}
+
 // A server that breaks off each connection as soon as it has taken it answers nobody any more, whether we see that while we connect or later: it
 // is one fault.
 func TestResetAtOnce(t *testing.T) {

@@ -26,19 +26,27 @@ func Detect(o *teasel.Observation) []teasel.Finding {
 	if f.Subject == "" {
 		f.Subject = "server"
 	}
-	if e.Repeated > 0 && e.Gone == nil {
-		f.Group += RepeatedMark
+	if e.Repeated > 0 && e.Gone == nil && e.Fault != FaultUnanswered { // one that uses up what clients need is the same, however often it is held
+		f.Group += repeatedMark
 		if f.Fault != "" {
-			f.Fault += RepeatedMark
+			f.Fault += repeatedMark
 		}
 	}
 	f.Detail = e.detail(r)
 	return []teasel.Finding{f}
 }
 
-// RepeatedMark ends the group of a finding that shows only when a dialogue is repeated, and its fault, so that it is not the
+// repeatedMark ends the group of a finding that shows only when a dialogue is repeated, and its fault, so that it is not the
 // finding of a fault that shows at once. One is not confirmed by seeing the other.
-const RepeatedMark = ", repeated"
+const repeatedMark = ", repeated"
+
+// notAtOnce is in the message of a finding that showed in a repetition.
+const notAtOnce = " of the dialogue and not at once"
+
+// InRepetition reports whether a finding showed only when a dialogue was repeated.
+func InRepetition(f *teasel.Finding) bool {
+	return strings.HasSuffix(f.Group, repeatedMark) || f.Rule == RuleUnanswered && strings.Contains(f.Message, notAtOnce)
+}
 
 var _ teasel.Detector = teasel.DetectorFunc(Detect)
 
@@ -191,7 +199,7 @@ func (e *Evidence) repeated() string {
 	if e.Repeated == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", in repetition %d of the dialogue and not at once", e.Repeated)
+	return fmt.Sprintf(", in repetition %d%s", e.Repeated, notAtOnce)
 }
 
 // mostOutput is how much of what the server has written is kept, its beginning, where reports have what matters.
