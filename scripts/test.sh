@@ -26,7 +26,8 @@ concurrent() {
 mapfile -t race < <(concurrent)
 mapfile -t plain < <(go list ./... | grep -vxFf <(go list "${programs[@]}" && printf '%s\n' "${race[@]}"))
 
-readonly flags=(-short -vet=off -timeout "$limit")
+# Tests of programs wait for these a third of the time: one package more than there are processors makes use of that.
+readonly flags=(-short -vet=off -timeout "$limit" -p "$(($(nproc) + 1))")
 
 # go vet is part of scripts/lint.sh.
 printf '\n== go test -short\n'
