@@ -32,24 +32,22 @@ const (
 )
 
 // look stops a process and reads the stacks of its threads, several times while one of them runs. Once all wait, where they do is all that
-// counts: on a busy machine some may only have begun before. It reports whether that was possible.
+// counts: on a busy machine some may only have begun before. What cannot be stopped in time, or is within a runtime's own assembly, may be
+// seen at the next look. It reports whether any stack was read.
 func (t *threads) look(pid int, symbols *triage.Symbols) bool {
 	*t = threads{}
 	for t.looks < threadLooks {
 		busy, last := false, threads{looks: 1}
 		err := proc.Interrupt(pid, func(s proc.Stop) {
+			busy = busy || s.Busy
 			stack, _, _, err := symbols.Stopped(s.Thread, s.Registers)
 			if err != nil || len(stack) == 0 {
 				return
 			}
 			t.add(s, stack)
 			last.add(s, stack)
-			busy = busy || s.Busy
 		})
-		if err != nil || len(last.seen) == 0 {
-			break
-		}
-		if t.looks++; !busy {
+		if t.looks++; err == nil && !busy && len(last.seen) > 0 {
 			*t = last
 			break
 		}
