@@ -26,8 +26,7 @@ concurrent() {
 mapfile -t race < <(concurrent)
 mapfile -t plain < <(go list ./... | grep -vxFf <(go list "${programs[@]}" && printf '%s\n' "${race[@]}"))
 
-# Tests of programs wait for these a third of the time: one package more than there are processors makes use of that.
-readonly flags=(-short -vet=off -timeout "$limit" -p "$(($(nproc) + 1))")
+readonly flags=(-short -vet=off -timeout "$limit")
 
 # go vet is part of scripts/lint.sh.
 printf '\n== go test -short\n'
