@@ -155,7 +155,7 @@ func TestSandboxInTmux(t *testing.T) {
 
 	w.keys("clear; ./teasel native --sandbox --fresh --duration 1h -- cat &", "Enter")
 	w.await("profile standard")
-	w.keys("clear; fg", "Enter")
+	w.keys(`until [ "$(jobs -s)" ]; do sleep 0.1; done; clear; fg`, "Enter") // it may stop only after that otherwise
 	w.await("running", "[findings")
 	w.keys("q")
 	w.await("to carry on: teasel resume")
