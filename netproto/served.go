@@ -309,7 +309,6 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 	for i, began := 0, time.Now(); answered+missed < clients && (answered+missed < len(known) || missed > 0 || time.Since(began) < e.target.Timeout); {
 		client := &known[i%len(known)]
 		ok, faulty, err := e.serve(ctx, client, full)
-		told := e.heardFirst()
 		switch {
 		case err != nil:
 			return now, err
@@ -319,7 +318,7 @@ func (e *executor) serves(ctx context.Context, full bool) (now service, err erro
 			answered++
 		case again:
 			missed++
-			e.served.missed, e.served.told = client, told
+			e.served.missed, e.served.told = client, e.heardFirst()
 		default:
 			again, answered, began = true, 0, time.Now()
 		}

@@ -243,7 +243,7 @@ while True:
 		}
 		for _, f := range s.Findings {
 			if !strings.Contains(f.Message, "421 too many clients") {
-				t.Errorf("the finding does not say what clients are told: %s", f.Message)
+				t.Errorf("the finding lacks the words of the server: %s", f.Message)
 			}
 		}
 	}

@@ -14,14 +14,10 @@ func (w *worker) check(ctx context.Context, n *teasel.News) (err error) {
 	if !slices.ContainsFunc(n.Findings, func(f teasel.Finding) bool { return f.Confirmed() }) {
 		return nil
 	}
-	m, err := newReproducer(ctx, w.t)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
+	m, err := w.reproducer(ctx, &n.Executions)
+	if m == nil {
 		return err
 	}
-	m.executions = &n.Executions
 	defer func() { err = errors.Join(err, m.close()) }()
 	var kept []teasel.Finding
 	for _, f := range n.Findings {

@@ -220,6 +220,19 @@ func newReproducer(ctx context.Context, t *Test) (*reproducer, error) {
 	return m, nil
 }
 
+// reproducer starts one whose executions are counted. Both results are nil if ctx has ended.
+func (w *worker) reproducer(ctx context.Context, executions *uint64) (*reproducer, error) {
+	m, err := newReproducer(ctx, w.t)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		return nil, err
+	}
+	m.executions = executions
+	return m, nil
+}
+
 func (m *reproducer) close() (err error) {
 	if m.runner != nil {
 		err = m.runner.close()

@@ -32,14 +32,10 @@ func (w *worker) errand(ctx context.Context, f teasel.Finding) (err error) {
 	if w.reported(f.ID()) {
 		return nil
 	}
-	m, err := newReproducer(ctx, w.t)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
+	m, err := w.reproducer(ctx, &w.unreported)
+	if m == nil {
 		return err
 	}
-	m.executions = &w.unreported
 	defer func() { err = errors.Join(err, m.close()) }()
 	a, err := m.known(link.Request{Op: link.Check, Data: f.Input})
 	if err == nil && !a.OK {
